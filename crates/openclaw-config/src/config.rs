@@ -1,0 +1,183 @@
+//! The configuration after everything in it was checked and laid over each other.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use url::Url;
+
+use crate::agent::AgentId;
+use crate::place::Place;
+pub use crate::raw::{Approval, ConfigValue, FileMode, GatewayAuthMode, ToolSearch, WithoutPerson};
+use crate::server::{Server, ServerName};
+
+/// A configuration that can be used.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The agents; at least the default one.
+    pub agents: BTreeMap<AgentId, Agent>,
+    /// The agent that is meant where none is named.
+    pub default_agent: AgentId,
+    /// How many servers may be connected at a time.
+    pub server_limits: ServerLimits,
+    /// Whether what happens with servers is logged in detail.
+    pub debug: bool,
+    /// Where models are, by name.
+    pub model_providers: BTreeMap<String, ModelProvider>,
+    /// Where secrets are, by name.
+    pub secret_providers: BTreeMap<String, SecretProvider>,
+    /// The gateway.
+    pub gateway: Gateway,
+}
+
+/// One agent: what it may use.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    /// Its name.
+    pub id: AgentId,
+    /// Its servers; shared between agents that have the same.
+    pub servers: Arc<BTreeMap<ServerName, Arc<ConfiguredServer>>>,
+    /// Its model, where one is chosen.
+    pub model: Option<ModelChoice>,
+    /// The directory in which it works, where one is set.
+    pub workspace: Option<PathBuf>,
+    /// What restricts its tools; every layer counts, and denying wins.
+    pub policy: Vec<PolicyLayer>,
+    /// When a person is asked before a tool runs.
+    pub approval: Approval,
+    /// What happens where nobody can be asked.
+    pub without_person: WithoutPerson,
+    /// Patterns of tools that are known to only read.
+    pub read_only: Vec<String>,
+    /// Whether the model searches for tools instead of seeing all definitions.
+    pub tool_search: ToolSearch,
+}
+
+/// A server as the configuration has it, usable or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfiguredServer {
+    /// Its name.
+    pub name: ServerName,
+    /// Whether it is switched on.
+    pub enabled: bool,
+    /// The place that gave `command` or `url`.
+    pub place: Place,
+    /// What it is.
+    pub definition: Definition,
+}
+
+/// What a server is, if its definition is sound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Definition {
+    /// It can be started.
+    Sound(Arc<Server>),
+    /// It can't, for these reasons; other servers don't mind.
+    Broken(Vec<String>),
+}
+
+/// How many servers may be connected at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerLimits {
+    /// Of the plugin block.
+    pub plugin: usize,
+    /// Of all other places.
+    pub others: Option<usize>,
+}
+
+/// A model and those that stand in for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelChoice {
+    /// `provider/model`
+    pub primary: String,
+    /// Tried in their order when the first fails.
+    pub fallbacks: Vec<String>,
+}
+
+/// One of the lists that restrict the tools of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyLayer {
+    /// Where it stands in the file.
+    pub origin: String,
+    /// Only these; all where there are none.
+    pub allow: Vec<String>,
+    /// Not these.
+    pub deny: Vec<String>,
+}
+
+/// A service that offers models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelProvider {
+    /// Its address, where it is not the usual one.
+    pub base_url: Option<Url>,
+    /// The key, where it is not in the usual variable.
+    pub api_key: Option<ConfigValue>,
+    /// Its protocol, where it is not the usual one.
+    pub api: Option<String>,
+    /// Headers for every request.
+    pub headers: BTreeMap<String, ConfigValue>,
+    /// How long a request may take, where it is set.
+    pub timeout: Option<Duration>,
+    /// What is known about its models.
+    pub models: Vec<ModelFacts>,
+}
+
+/// What is known about a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelFacts {
+    /// Its name at the service.
+    pub id: String,
+    /// How many tokens it can hold.
+    pub context_window: Option<u64>,
+    /// How many tokens it may answer with.
+    pub max_tokens: Option<u64>,
+    /// What it takes beside text.
+    pub input: Vec<String>,
+}
+
+/// A place that secrets come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SecretProvider {
+    /// Environment variables.
+    Environment {
+        /// Those that may be read; all where there is no list.
+        allowlist: Option<Vec<String>>,
+    },
+    /// A file.
+    File {
+        /// Where it is.
+        path: PathBuf,
+        /// What it holds.
+        mode: FileMode,
+    },
+    /// A program that is asked.
+    Exec {
+        /// The program, as an absolute path.
+        command: PathBuf,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables for its environment.
+        environment: BTreeMap<String, String>,
+        /// Names of our own variables that it gets.
+        pass_environment: Vec<String>,
+        /// How long it may take.
+        timeout: Duration,
+        /// How many bytes it may answer with.
+        max_output_bytes: u64,
+    },
+}
+
+/// The gateway's settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gateway {
+    /// The port it listens on.
+    pub port: u16,
+    /// How clients prove who they are.
+    pub auth_mode: GatewayAuthMode,
+    /// The token, where one is set.
+    pub token: Option<ConfigValue>,
+    /// The password, where one is set.
+    pub password: Option<ConfigValue>,
+    /// The public address under which it can be reached.
+    pub public_url: Option<Url>,
+}

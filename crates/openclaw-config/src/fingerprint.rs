@@ -1,0 +1,205 @@
+//! What makes one connection the same as another.
+
+use std::fmt;
+
+use openclaw_state::StateKey;
+use ring::hmac;
+
+use crate::raw::ConfigValue;
+use crate::server::{
+    Authorization, InheritedEnvironment, Launch, OAuthSettings, RemoteLaunch, RemoteTransport,
+    Server, StdioLaunch,
+};
+
+/// A hash of all that decides how a server is started or reached, and as whom.
+///
+/// Servers with the same fingerprint can share a connection, whatever they are called. Secrets
+/// count by reference, never by value; other values are hashed with a key of the state directory,
+/// so that the hash of a password that stands in the file can't be guessed from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fingerprint([u8; 32]);
+
+impl Fingerprint {
+    /// The fingerprint of a server.
+    pub fn of(server: &Server, key: &StateKey) -> Self {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
+        let mut hash = Hash(hmac::Context::with_key(&key));
+        hash.text("openclaw launch 1");
+        match &server.launch {
+            Launch::Stdio(launch) => hash.stdio(launch),
+            Launch::Remote(launch) => {
+                hash.remote(launch);
+                // Logins are kept per server name.
+                if let Authorization::OAuth(settings) = &launch.authorization {
+                    hash.text(server.name.as_str());
+                    hash.oauth(settings);
+                }
+            }
+        }
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(hash.0.sign().as_ref());
+        Self(bytes)
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .iter()
+            .try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Fingerprint({self})")
+    }
+}
+
+/// Feeds values so that no two different definitions give the same bytes.
+struct Hash(hmac::Context);
+
+impl Hash {
+    fn text(&mut self, text: &str) {
+        self.number(text.len());
+        self.0.update(text.as_bytes());
+    }
+
+    fn number(&mut self, number: usize) {
+        self.0.update(&(number as u64).to_le_bytes());
+    }
+
+    fn texts<'t>(&mut self, texts: impl ExactSizeIterator<Item = &'t String>) {
+        self.number(texts.len());
+        for text in texts {
+            self.text(text);
+        }
+    }
+
+    fn optional<T>(&mut self, value: Option<T>, feed: impl FnOnce(&mut Self, T)) {
+        match value {
+            None => self.number(0),
+            Some(value) => {
+                self.number(1);
+                feed(self, value);
+            }
+        }
+    }
+
+    fn value(&mut self, value: &ConfigValue) {
+        match value {
+            ConfigValue::Plain { value, .. } => {
+                self.number(0);
+                self.text(value.expose());
+            }
+            ConfigValue::Reference { prefix, secret } => {
+                self.number(1);
+                self.text(prefix);
+                self.text(&secret.to_string());
+            }
+        }
+    }
+
+    fn values<'v>(&mut self, values: impl ExactSizeIterator<Item = (&'v String, &'v ConfigValue)>) {
+        self.number(values.len());
+        for (name, value) in values {
+            self.text(name);
+            self.value(value);
+        }
+    }
+
+    fn path(&mut self, path: &std::path::Path) {
+        let bytes = path.as_os_str().as_encoded_bytes();
+        self.number(bytes.len());
+        self.0.update(bytes);
+    }
+
+    fn stdio(&mut self, launch: &StdioLaunch) {
+        let StdioLaunch {
+            command,
+            args,
+            environment,
+            inherited,
+            directory,
+            protocol,
+            roots,
+        } = launch;
+        self.text("stdio");
+        self.text(command);
+        self.texts(args.iter());
+        self.values(environment.iter());
+        match inherited {
+            InheritedEnvironment::Nothing => self.number(0),
+            InheritedEnvironment::All => self.number(1),
+            InheritedEnvironment::Names(names) => {
+                self.number(2);
+                self.texts(names.iter());
+            }
+        }
+        self.optional(directory.as_deref(), Self::path);
+        self.text(protocol.as_str());
+        self.optional(roots.as_ref(), |hash, roots| hash.texts(roots.iter()));
+    }
+
+    fn remote(&mut self, launch: &RemoteLaunch) {
+        let RemoteLaunch {
+            transport,
+            url,
+            headers,
+            authorization,
+            tls,
+            protocol,
+            roots,
+        } = launch;
+        self.text(match transport {
+            RemoteTransport::Http => "http",
+            RemoteTransport::Sse => "sse",
+        });
+        self.text(url.as_str());
+        self.values(headers.iter());
+        match authorization {
+            Authorization::Header(value) => {
+                self.text("header");
+                self.value(value);
+            }
+            Authorization::ApiKey(value) => {
+                self.text("key");
+                self.value(value);
+            }
+            Authorization::OAuth(_) => self.text("oauth"),
+        }
+        self.number(usize::from(tls.verify));
+        self.optional(tls.authorities.as_deref(), Self::path);
+        self.optional(tls.identity.as_ref(), |hash, identity| {
+            hash.path(&identity.certificate);
+            hash.optional(identity.key.as_deref(), Self::path);
+        });
+        self.text(protocol.as_str());
+        self.optional(roots.as_ref(), |hash, roots| hash.texts(roots.iter()));
+    }
+
+    fn oauth(&mut self, settings: &OAuthSettings) {
+        let OAuthSettings {
+            required,
+            client_id,
+            client_secret,
+            authorization_server,
+            scopes,
+            redirect_url,
+            client_metadata_url,
+            callback_host,
+            callback_port,
+            callback_path,
+        } = settings;
+        self.number(usize::from(*required));
+        self.optional(client_id.as_deref(), Self::text);
+        self.optional(client_secret.as_ref(), Self::value);
+        for url in [authorization_server, redirect_url, client_metadata_url] {
+            self.optional(url.as_ref(), |hash, url| hash.text(url.as_str()));
+        }
+        self.optional(scopes.as_ref(), |hash, scopes| hash.texts(scopes.iter()));
+        self.text(callback_host.as_str());
+        self.optional(*callback_port, |hash, port| hash.number(usize::from(port)));
+        self.text(callback_path);
+    }
+}

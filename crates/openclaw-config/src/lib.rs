@@ -1,0 +1,68 @@
+//! Turns `openclaw.json` into a configuration that can be trusted, and back.
+//!
+//! | module | owns | never contains |
+//! |---|---|---|
+//! | `location`, `environment`, `dotenv` | which files and variables apply | the meaning of settings |
+//! | `source`, `tree`, `parse`, `include`, `expand` | JSON5 with places, `$include`, `${VAR}` | any one setting |
+//! | `report`, `render`, `mask` | everything that is wrong, as data and as text | deciding what is wrong |
+//! | `shape` | how types read themselves and describe themselves | any one setting |
+//! | `raw` | every field of the file: names, type, text | rules between fields |
+//! | `server` | rules between the fields of a server, sound definitions | where servers stand in the file |
+//! | `resolve`, `place`, `agent` | places laid over each other, agents | reading files |
+//! | `config` | the resolved configuration | how it was found |
+//! | `fingerprint`, `diff` | what makes connections the same, what a reload changes | starting and stopping servers |
+//! | `schema`, `reference` | JSON Schema and Markdown, made from the declarations | |
+//! | `show` | the resolved configuration as JSON, redacted | |
+//! | `edit` | changes of the file that keep comments and lose nothing | what to change |
+//! | `load` | the way from a file to a configuration | |
+
+mod agent;
+mod config;
+mod diff;
+mod dotenv;
+mod edit;
+mod environment;
+mod expand;
+mod fingerprint;
+mod include;
+mod load;
+mod location;
+mod mask;
+mod parse;
+mod path;
+mod place;
+mod raw;
+mod reference;
+mod render;
+mod report;
+mod resolve;
+mod schema;
+mod server;
+mod shape;
+mod show;
+mod source;
+mod tree;
+
+pub use agent::{AgentId, AgentIdError};
+pub use config::{
+    Agent, Approval, Config, ConfigValue, ConfiguredServer, Definition, FileMode, Gateway,
+    GatewayAuthMode, ModelChoice, ModelFacts, ModelProvider, PolicyLayer, SecretProvider,
+    ServerLimits, ToolSearch, WithoutPerson,
+};
+pub use diff::{Change, Connections, Difference, User, connections, difference};
+pub use edit::{EditError, Editor, ServerEdit};
+pub use environment::Environment;
+pub use fingerprint::Fingerprint;
+pub use load::{Loaded, load};
+pub use location::{Location, LocationError, Overrides};
+pub use path::JsonPath;
+pub use place::Place;
+pub use reference::reference;
+pub use report::{Kind, Problem, Report, Severity};
+pub use schema::schema;
+pub use server::{
+    Authorization, CallbackHost, ClientIdentity, InheritedEnvironment, Launch, NameError,
+    OAuthSettings, PinPolicy, ProtocolChoice, RemoteLaunch, RemoteTransport, Restart, Server,
+    ServerName, ServerScope, StdioLaunch, Timeouts, TlsSettings, ToolFilter, ToolNaming,
+};
+pub use source::Position;

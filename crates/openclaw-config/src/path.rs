@@ -1,0 +1,144 @@
+//! The place of a value in the configuration, as people write it: `mcp.servers.github.env.TOKEN`.
+
+use std::fmt;
+
+/// One step from a value to a value inside it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Segment {
+    Key(String),
+    Index(usize),
+}
+
+/// The path from the root of the configuration to one of its values.
+///
+/// Values that come from an included file have the path at which they were included.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JsonPath(Vec<Segment>);
+
+impl JsonPath {
+    pub(crate) fn of(keys: &[&str]) -> Self {
+        Self(
+            keys.iter()
+                .map(|key| Segment::Key((*key).to_owned()))
+                .collect(),
+        )
+    }
+
+    pub(crate) fn push_key(&mut self, key: &str) {
+        self.0.push(Segment::Key(key.to_owned()));
+    }
+
+    pub(crate) fn push_index(&mut self, index: usize) {
+        self.0.push(Segment::Index(index));
+    }
+
+    pub(crate) fn pop(&mut self) {
+        self.0.pop();
+    }
+
+    pub(crate) fn child(&self, key: &str) -> Self {
+        let mut child = self.clone();
+        child.push_key(key);
+        child
+    }
+
+    /// The key that follows after `parent`, where this path is inside of it.
+    pub(crate) fn key_inside(&self, parent: &Self) -> Option<&str> {
+        match self.0.strip_prefix(parent.0.as_slice())? {
+            [Segment::Key(key), ..] => Some(key),
+            _ => None,
+        }
+    }
+
+    /// The name of the server whose definition this path is in, if it is in one.
+    ///
+    /// A problem inside a server is that server's own; anywhere else it concerns the whole file.
+    pub(crate) fn server(&self) -> Option<&str> {
+        let key = |index: usize| match self.0.get(index) {
+            Some(Segment::Key(key)) => Some(key.as_str()),
+            Some(Segment::Index(_)) | None => None,
+        };
+        let starts_with = |keys: &[&str]| {
+            keys.iter()
+                .enumerate()
+                .all(|(index, wanted)| key(index) == Some(*wanted))
+        };
+        let place = if starts_with(&["mcp", "servers"]) {
+            2
+        } else if starts_with(&["plugins", "entries", "mcp-client", "config", "servers"]) {
+            5
+        } else if starts_with(&["agents", "defaults", "mcp", "servers"]) {
+            4
+        } else if key(0) == Some("agents")
+            && matches!(key(1), Some("list" | "entries"))
+            && key(3) == Some("mcp")
+            && key(4) == Some("servers")
+        {
+            5
+        } else {
+            return None;
+        };
+        key(place)
+    }
+}
+
+/// Whether a key can stand after a dot without quotes.
+fn is_plain(key: &str) -> bool {
+    !key.is_empty()
+        && key
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$'))
+}
+
+impl fmt::Display for JsonPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, segment) in self.0.iter().enumerate() {
+            match segment {
+                Segment::Index(index) => write!(formatter, "[{index}]")?,
+                Segment::Key(key) if is_plain(key) => {
+                    if position > 0 {
+                        formatter.write_str(".")?;
+                    }
+                    formatter.write_str(key)?;
+                }
+                // `Debug` of a string escapes quotes and control characters, so that a hostile
+                // key cannot forge a path or move the cursor.
+                Segment::Key(key) => write!(formatter, "[{key:?}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_keys_are_joined_by_dots_and_others_are_quoted() {
+        let mut path = JsonPath::of(&["agents", "list"]);
+        path.push_index(2);
+        path.push_key("my server");
+        path.push_key("a\u{1b}[31m");
+        assert_eq!(
+            path.to_string(),
+            "agents.list[2][\"my server\"][\"a\\u{1b}[31m\"]"
+        );
+    }
+
+    #[test]
+    fn a_path_knows_the_server_it_is_in() {
+        let mut path = JsonPath::of(&["agents", "list"]);
+        path.push_index(0);
+        for key in ["mcp", "servers", "github", "env", "TOKEN"] {
+            path.push_key(key);
+        }
+        assert_eq!(path.server(), Some("github"));
+        assert_eq!(JsonPath::of(&["mcp", "servers"]).server(), None);
+        assert_eq!(JsonPath::of(&["tools", "servers", "x"]).server(), None);
+        assert_eq!(
+            JsonPath::of(&["plugins", "entries", "mcp-client", "config", "servers", "a"]).server(),
+            Some("a")
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! Agents: what each may use.
+
+use serde_json::{Value as Json, json};
+
+use crate::raw::server::Servers;
+use crate::raw::{RawPolicy, RawTools};
+use crate::shape::{Context, Definitions, NonEmpty, Shape, object};
+use crate::tree::{Node, Value};
+
+object! {
+    /// Servers of an agent.
+    open RawAgentServers as "agentServers" {
+        /// The agent's servers by name. An entry is laid over the one of the same name in
+        /// `mcp.servers`, field by field; one with another `command` or `url` replaces all that
+        /// belongs to starting or reaching the server.
+        servers: Servers = "servers";
+    }
+}
+
+object! {
+    /// What holds for all agents unless they say otherwise.
+    open RawAgentDefaults as "agentDefaults" {
+        /// Servers of all agents.
+        mcp: RawAgentServers = "mcp";
+        /// The model: `"provider/model"`, or an object with `primary` and `fallbacks`.
+        model: RawModel = "model";
+        /// Which tools may be used.
+        tools: RawTools = "tools";
+        /// Another name for `tools.allow` and `tools.deny`.
+        tool_policy: RawPolicy = "toolPolicy";
+        /// The directory in which the agent works.
+        workspace: NonEmpty = "workspace";
+    }
+}
+
+object! {
+    /// One agent.
+    open RawAgent as "agent" {
+        /// The agent's name, in `agents.list`.
+        id: NonEmpty = "id";
+        /// Makes it the default agent, which is `main` otherwise.
+        default: bool = "default", default false;
+        /// The agent's own servers.
+        mcp: RawAgentServers = "mcp";
+        /// The agent's model.
+        model: RawModel = "model";
+        /// Which tools the agent may use; restricts what holds for all.
+        tools: RawTools = "tools";
+        /// Another name for `tools.allow` and `tools.deny`.
+        tool_policy: RawPolicy = "toolPolicy";
+        /// The directory in which the agent works.
+        workspace: NonEmpty = "workspace";
+    }
+}
+
+object! {
+    /// The agents.
+    open RawAgents as "agents" {
+        /// What holds for all agents unless they say otherwise.
+        defaults: RawAgentDefaults = "defaults";
+        /// The agents as a list, each with its `id`.
+        list: Vec<RawAgent> = "list";
+        /// The agents by their names.
+        entries: crate::shape::Named<RawAgent> = "entries";
+    }
+}
+
+object! {
+    /// A model and those that stand in for it.
+    open RawModelObject as "modelChoice" {
+        /// `provider/model`
+        primary: NonEmpty = "primary";
+        /// Tried in their order when the first fails.
+        fallbacks: Vec<NonEmpty> = "fallbacks";
+    }
+}
+
+/// A model: its name, or an object with those that stand in for it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RawModel {
+    pub(crate) primary: Option<String>,
+    pub(crate) fallbacks: Vec<String>,
+}
+
+impl Shape for RawModel {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        match node.value {
+            Value::String(_) => NonEmpty::decode(node, context).map(|name| Self {
+                primary: Some(name.0.value),
+                fallbacks: Vec::new(),
+            }),
+            Value::Object(_) => {
+                let object = RawModelObject::decode(node, context)?;
+                let fallbacks = object.fallbacks.value().cloned().unwrap_or_default();
+                Some(Self {
+                    primary: object.primary.value().map(|name| name.0.value.clone()),
+                    fallbacks: fallbacks.into_iter().map(|name| name.0.value).collect(),
+                })
+            }
+            _ => {
+                context.wrong_type(node, "a string or an object");
+                None
+            }
+        }
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        let object = RawModelObject::schema(definitions);
+        json!({ "anyOf": [{ "type": "string", "minLength": 1 }, object] })
+    }
+}

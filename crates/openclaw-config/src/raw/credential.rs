@@ -1,0 +1,208 @@
+//! Values that are, or may be, credentials.
+
+use openclaw_secrets::{Secret, SecretReference, contains_secret_uri, is_secret_uri};
+use serde_json::{Value as Json, json};
+
+use crate::expand::Text;
+use crate::report::{Kind, Problem};
+use crate::shape::{Context, Definitions, Field, NonEmpty, Shape, object};
+use crate::tree::{Node, Value};
+
+/// A value that may be a credential: as it stands, or where to get it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigValue {
+    /// The value itself, its variables put in.
+    Plain {
+        /// The value, which nothing prints.
+        value: Secret,
+        /// The variables that it was made from.
+        variables: Vec<String>,
+    },
+    /// A reference that is resolved when the value is needed.
+    Reference {
+        /// What stands before the resolved value, such as `Bearer `.
+        prefix: String,
+        /// Where the value is.
+        secret: SecretReference,
+    },
+}
+
+/// A [`ConfigValue`] and whether all its variables are set.
+#[derive(Clone, Debug)]
+pub(crate) struct RawCredential {
+    pub(crate) value: ConfigValue,
+    pub(crate) is_complete: bool,
+}
+
+object! {
+    /// A reference with text before it.
+    closed PrefixedSecret as "prefixedSecret" {
+        /// What stands before the value, such as `Bearer `.
+        prefix: Text = "prefix";
+        /// Where the value is: `secret://…` or a reference object.
+        secret: Reference = "secret";
+    }
+}
+
+object! {
+    /// A reference in the manner of OpenClaw.
+    closed ReferenceObject as "secretReference" {
+        /// Where to look: `env`, `file`, `exec`, or `store` for the keyring.
+        source: NonEmpty = "source";
+        /// The entry of `secrets.providers` to use.
+        provider: NonEmpty = "provider", default "default";
+        /// What to look for there.
+        id: NonEmpty = "id";
+    }
+}
+
+/// `secret://…` or a reference object.
+#[derive(Clone, Debug)]
+pub(crate) struct Reference(SecretReference);
+
+impl Shape for Reference {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        if node.as_object().is_some() {
+            return reference_object(node, context).map(Self);
+        }
+        let text = context.text(node)?;
+        reference_text(&text, node, context).map(Self)
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        let object = reference_schema(definitions);
+        json!({ "anyOf": [{ "type": "string", "pattern": PATTERN }, object] })
+    }
+}
+
+impl Shape for RawCredential {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        let plain = |text: Text| {
+            Some(Self {
+                is_complete: text.is_complete(),
+                value: ConfigValue::Plain {
+                    value: Secret::new(text.value),
+                    variables: text.variables,
+                },
+            })
+        };
+        let reference = |prefix: String, secret| {
+            Some(Self {
+                value: ConfigValue::Reference { prefix, secret },
+                is_complete: true,
+            })
+        };
+        match &node.value {
+            Value::Object(object) if object.get("secret").is_some() => {
+                let prefixed = PrefixedSecret::decode(node, context)?;
+                let prefix = prefixed.prefix.value().map(|text| text.value.clone());
+                match prefixed.secret {
+                    Field::Given(secret) => reference(prefix.unwrap_or_default(), secret.value.0),
+                    Field::Absent | Field::Invalid => None,
+                }
+            }
+            Value::Object(_) => reference(String::new(), reference_object(node, context)?),
+            Value::Bool(value) => plain(Text {
+                value: value.to_string(),
+                ..Text::default()
+            }),
+            Value::Number(value) if value.is_finite() => plain(Text {
+                value: value.to_string(),
+                ..Text::default()
+            }),
+            Value::String(_) => {
+                let text = context.credential_text(node)?;
+                if is_secret_uri(&text.value) {
+                    return reference(String::new(), reference_text(&text, node, context)?);
+                }
+                if contains_secret_uri(&text.value) {
+                    let problem = Problem::error(
+                        Kind::Value,
+                        &context.path,
+                        "`secret://` works only as a whole value, not inside of one",
+                    )
+                    .at(node.span)
+                    .help("write `{ \"prefix\": \"Bearer \", \"secret\": \"secret://…\" }`");
+                    context.report.add(problem);
+                    return None;
+                }
+                plain(text)
+            }
+            Value::Null | Value::Array(_) | Value::Number(_) => {
+                context.wrong_type(node, "a string or a reference to a secret");
+                None
+            }
+        }
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        let prefixed = PrefixedSecret::schema(definitions);
+        definitions.extend("prefixedSecret", json!({ "required": ["secret"] }));
+        let object = reference_schema(definitions);
+        json!({
+            "anyOf": [
+                {
+                    "type": "string",
+                    "anyOf": [{ "not": { "pattern": "secret://" } }, { "pattern": PATTERN }],
+                },
+                { "type": ["number", "boolean"] },
+                prefixed,
+                object,
+            ]
+        })
+    }
+}
+
+const PATTERN: &str = "^secret://(gcp|aws|vault|env|file|keyring|exec)/.+$";
+
+fn reference_schema(definitions: &mut Definitions) -> Json {
+    let reference = ReferenceObject::schema(definitions);
+    definitions.extend(
+        "secretReference",
+        json!({
+            "required": ["source", "id"],
+            "not": { "required": ["secret"] },
+        }),
+    );
+    reference
+}
+
+fn reference_text(text: &Text, node: &Node, context: &mut Context<'_>) -> Option<SecretReference> {
+    match text.value.parse() {
+        Ok(reference) => Some(reference),
+        Err(error) => {
+            let error: openclaw_secrets::SecretReferenceError = error;
+            context.error(Kind::Value, node.span, error.to_string());
+            None
+        }
+    }
+}
+
+fn reference_object(node: &Node, context: &mut Context<'_>) -> Option<SecretReference> {
+    let object = ReferenceObject::decode(node, context)?;
+    let text = |field: &Field<NonEmpty>| field.value().map(|text| text.0.value.clone());
+    let missing = |field: &Field<NonEmpty>| field.is_absent();
+    if missing(&object.source) || missing(&object.id) {
+        let problem = Problem::error(
+            Kind::Rule,
+            &context.path,
+            "an object here must be a reference to a secret",
+        )
+        .at(node.span)
+        .help(
+            "write `{ \"source\": \"env\", \"id\": \"NAME\" }` or \
+             `{ \"prefix\": \"…\", \"secret\": \"secret://…\" }`",
+        );
+        context.report.add(problem);
+        return None;
+    }
+    let (source, id) = (text(&object.source)?, text(&object.id)?);
+    let provider = text(&object.provider);
+    match SecretReference::from_object(&source, provider.as_deref(), &id) {
+        Ok(reference) => Some(reference),
+        Err(error) => {
+            context.error(Kind::Value, node.span, error.to_string());
+            None
+        }
+    }
+}

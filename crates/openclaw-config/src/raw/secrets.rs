@@ -1,0 +1,60 @@
+//! Where secrets are.
+
+use crate::expand::Text;
+use crate::shape::{Milliseconds, Named, NonEmpty, Whole, choices, object};
+
+choices! {
+    /// The kind of a secret provider.
+    pub(crate) enum ProviderSource {
+        /// Environment variables.
+        Environment = "env",
+        /// A file.
+        File = "file",
+        /// A program.
+        Exec = "exec",
+    }
+}
+
+choices! {
+    /// What a file of secrets holds.
+    pub enum FileMode {
+        /// JSON; identifiers are pointers into it.
+        Json = "json",
+        /// One secret.
+        SingleValue = "singleValue",
+    }
+}
+
+object! {
+    /// Where secrets are.
+    open RawSecrets as "secrets" {
+        /// The providers that references name.
+        providers: Named<RawSecretProvider> = "providers";
+    }
+}
+
+object! {
+    /// A provider of secrets.
+    open RawSecretProvider as "secretProvider" {
+        /// The kind of the provider.
+        source: ProviderSource = "source";
+        /// The variables that may be read (`env`); without it all.
+        allowlist: Vec<NonEmpty> = "allowlist";
+        /// The file (`file`).
+        path: NonEmpty = "path";
+        /// What the file holds (`file`).
+        mode: FileMode = "mode", default "json";
+        /// The program, as an absolute path (`exec`).
+        command: NonEmpty = "command";
+        /// Its arguments (`exec`).
+        args: Vec<Text> = "args";
+        /// Variables for its environment (`exec`).
+        env: Named<Text> = "env";
+        /// Names of our own variables that it gets (`exec`).
+        pass_env: Vec<NonEmpty> = "passEnv";
+        /// How long it may take, in milliseconds (`exec`).
+        timeout: Milliseconds = "timeoutMs", default 5000;
+        /// How many bytes it may answer with (`exec`).
+        max_output_bytes: Whole<1, 67_108_864> = "maxOutputBytes", default 1_048_576;
+    }
+}

@@ -1,0 +1,343 @@
+//! One MCP server as it stands in the file.
+
+use std::collections::HashMap;
+
+use serde_json::{Value as Json, json};
+
+use crate::expand::Text;
+use crate::parse::printable;
+use crate::path::JsonPath;
+use crate::raw::RawCredential;
+use crate::report::{Kind, Problem};
+use crate::server::{CallbackHost, PinPolicy, ProtocolChoice, ServerName, ServerScope};
+use crate::shape::{
+    Context, Definitions, Milliseconds, Named, NonEmpty, Port, Shape, Whole, choices, object,
+    reference,
+};
+use crate::source::Span;
+use crate::tree::{Node, Value};
+
+choices! {
+    /// How a server is spoken to, in all spellings.
+    pub(crate) enum TransportWord {
+        /// A program that is started here.
+        Stdio = "stdio",
+        /// Streamable HTTP.
+        Http = "http",
+        /// Another spelling of `http`.
+        StreamableHttp = "streamable-http",
+        /// HTTP with server-sent events, the older way.
+        Sse = "sse",
+    }
+}
+
+object! {
+    /// One MCP server: a program to start (`command`) or an address to connect to (`url`).
+    layered RawServer as "server" {
+        /// Whether the server is used. In an agent, `false` switches it off for that agent alone.
+        enabled: bool = "enabled", default true;
+        /// How to speak to the server. Without it, `command` means `stdio` and `url` means `http`.
+        transport: TransportWord = "transport" | "type";
+
+        /// The program to start, looked up on the `PATH`. Needed for `stdio`.
+        command: NonEmpty = "command";
+        /// The program's arguments. References to secrets are refused here, because every process
+        /// of the machine can read a command line: use `env`.
+        args: Vec<Argument> = "args", default [];
+        /// Variables for the program's environment, beside the usual ones (`PATH`, `HOME`, …).
+        /// Names that change what a program loads (`NODE_OPTIONS`, `LD_PRELOAD`, …) are dropped.
+        env: Named<RawCredential> = "env", default {};
+        /// Hands over more of our own environment: `true` for all of it, or a list of names.
+        inherit_env: Inherit = "inheritEnv", default false;
+        /// The program's working directory, relative to the configuration file; `~` is the home
+        /// directory. Without it: ours.
+        cwd: NonEmpty = "cwd";
+
+        /// The server's address. Needed for `http` and `sse`. `https`, or `http` to this machine.
+        url: NonEmpty = "url";
+        /// HTTP headers for every request. An `Authorization` here wins over `apiKey` and OAuth.
+        headers: Named<RawCredential> = "headers", default {};
+        /// A key that is sent as `Authorization: Bearer …`.
+        api_key: RawCredential = "apiKey";
+        /// `"oauth"`, or the settings of the OAuth login. Without it, a login is offered when the
+        /// server asks for one.
+        auth: Auth = "auth";
+        /// More settings of the OAuth login; the same fields as the object of `auth`.
+        oauth: RawOAuth = "oauth";
+        /// Permits `http` to other machines, where anybody between can read along.
+        allow_insecure_http: bool = "allowInsecureHttp", default false;
+        /// Whether the server's certificate is checked.
+        ssl_verify: bool = "sslVerify", default true;
+        /// A file with certificates (PEM) of authorities to trust beside the system's.
+        ca_cert: NonEmpty = "caCert";
+        /// A file with our certificate (PEM), for servers that ask for one.
+        client_cert: NonEmpty = "clientCert";
+        /// A file with the key (PEM) of `clientCert`.
+        client_key: NonEmpty = "clientKey";
+
+        /// Which era of the protocol to speak: tried out, the one with `initialize`, or the
+        /// stateless one.
+        protocol: ProtocolChoice = "protocol", default "auto";
+        /// Directories or `file://` addresses that are announced to the server as its roots. Only
+        /// set them where they should replace those that the server was given otherwise.
+        roots: Vec<NonEmpty> = "roots";
+
+        /// How long connecting may take, in milliseconds: starting the program and finding the
+        /// protocol included. 10000 for servers of the plugin block.
+        connection_timeout: Milliseconds = "connectionTimeoutMs" | "timeout" | "connectTimeoutMs", default 30000;
+        /// How long a call may be silent, in milliseconds; progress starts the time anew. 30000 for
+        /// servers of the plugin block.
+        request_timeout: Milliseconds = "requestTimeoutMs" | "toolTimeout", default 60000;
+        /// How long a call may take in all, in milliseconds.
+        max_total_timeout: Milliseconds = "maxTotalTimeoutMs", default 600000;
+        /// Whether calls may run at the same time; `false` runs them one after the other.
+        parallel: bool = "supportsParallelToolCalls", default true;
+
+        /// Whether a program that ended is started again.
+        restart_on_crash: bool = "restartOnCrash", default true;
+        /// How often it is started again in a row before it counts as failed; a minute of health
+        /// starts the count anew.
+        max_restarts: Whole<0, 4_294_967_295> = "maxRestarts", default 5;
+        /// Starts the server when it is first needed.
+        lazy: bool = "lazy", default false;
+        /// Stops a server that was not used for so many milliseconds.
+        idle_timeout: Milliseconds = "idleTimeoutMs";
+        /// `shared` gives all agents and sessions one connection, `session` each session its own,
+        /// for servers that keep a state such as a browser.
+        scope: ServerScope = "scope", default "shared";
+
+        /// What stands for the server's name in the names of its tools.
+        tool_prefix: NonEmpty = "toolPrefix";
+        /// Which of the server's tools are offered.
+        tool_filter: RawToolFilter = "toolFilter";
+        /// Whether the server's own word that a tool only reads is believed.
+        trust_annotations: bool = "trustAnnotations", default false;
+        /// What happens when the definition of a tool differs from the one first seen.
+        pin: PinPolicy = "pin", default "warn";
+        /// How many bytes of text of a result reach the model at once.
+        max_result_bytes: Whole<1, 104_857_600> = "maxResultBytes", default 100_000;
+    }
+}
+
+object! {
+    /// Which tools of a server are offered, by their own names; `*` stands for any text.
+    closed RawToolFilter as "toolFilter" {
+        /// Only these.
+        include: Vec<NonEmpty> = "include";
+        /// Not these.
+        exclude: Vec<NonEmpty> = "exclude";
+    }
+}
+
+object! {
+    /// The settings of an OAuth login. Without them everything is found out from the server.
+    layered RawOAuth as "oauth" {
+        /// The identifier of a client that was registered by hand.
+        client_id: NonEmpty = "clientId";
+        /// The secret of that client.
+        client_secret: RawCredential = "clientSecret";
+        /// The authorization server, instead of the one that the server names.
+        authorization_server_url: NonEmpty = "authorizationServerUrl";
+        /// The scopes to ask for, instead of those that the server names.
+        scopes: Vec<NonEmpty> = "scopes";
+        /// The same as one string, separated by blanks.
+        scope: NonEmpty = "scope";
+        /// The whole address of the callback, for clients that were registered with one.
+        redirect_url: NonEmpty = "redirectUrl";
+        /// The public address of a client metadata document.
+        client_metadata_url: NonEmpty = "clientMetadataUrl";
+        /// The host of the callback, on this machine.
+        callback_host: CallbackHost = "callbackHost", default "127.0.0.1";
+        /// The port of the callback; 0 takes a free one.
+        callback_port: Port = "callbackPort", default 0;
+        /// The path of the callback.
+        callback_path: NonEmpty = "callbackPath", default "/callback";
+    }
+}
+
+/// `auth`: the word `oauth` or its settings.
+#[derive(Clone, Debug)]
+pub(crate) enum Auth {
+    OAuth,
+    Settings(Box<RawOAuth>),
+}
+
+impl Shape for Auth {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        if node.as_object().is_some() {
+            return RawOAuth::decode(node, context)
+                .map(|settings| Self::Settings(Box::new(settings)));
+        }
+        if !matches!(node.value, Value::String(_)) {
+            context.wrong_type(node, "`\"oauth\"` or an object");
+            return None;
+        }
+        crate::shape::choice(node, context, &["oauth"]).map(|_| Self::OAuth)
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        json!({ "anyOf": [{ "const": "oauth" }, RawOAuth::schema(definitions)] })
+    }
+}
+
+/// `inheritEnv`: all, none, or some names.
+#[derive(Clone, Debug)]
+pub(crate) enum Inherit {
+    All(bool),
+    Names(Vec<NonEmpty>),
+}
+
+impl Shape for Inherit {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        match &node.value {
+            Value::Bool(all) => Some(Self::All(*all)),
+            Value::Array(_) => Vec::decode(node, context).map(Self::Names),
+            _ => {
+                context.wrong_type(node, "a boolean or an array of names");
+                None
+            }
+        }
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        json!({ "anyOf": [{ "type": "boolean" }, Vec::<NonEmpty>::schema(definitions)] })
+    }
+}
+
+/// An argument of a program.
+#[derive(Clone, Debug)]
+pub(crate) struct Argument(pub(crate) Text);
+
+impl Shape for Argument {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        let text = context.text(node)?;
+        let refusal = if openclaw_secrets::contains_secret_uri(&text.value) {
+            "secrets are not put into arguments, because every process of the machine can read them"
+        } else if text.value.contains('\0') {
+            "an argument must not contain a NUL character"
+        } else {
+            return Some(Self(text));
+        };
+        let problem = Problem::error(Kind::Value, &context.path, refusal)
+            .at(node.span)
+            .help("pass secrets in `env`");
+        context.report.add(problem);
+        None
+    }
+
+    fn schema(_: &mut Definitions) -> Json {
+        json!({ "type": "string", "not": { "pattern": "secret://" } })
+    }
+}
+
+/// A server's entry in one of the places where servers are read from.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerEntry {
+    pub(crate) name: ServerName,
+    pub(crate) raw: RawServer,
+    pub(crate) path: JsonPath,
+    pub(crate) key_span: Span,
+    /// Why it can't be used, where it can't.
+    pub(crate) blocked: Vec<String>,
+    /// Whether a part of it could not be read, so that nothing can be called missing.
+    pub(crate) is_partial: bool,
+}
+
+/// The entries of one place, in the order of the file.
+///
+/// A bad entry is reported and spoils no other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Servers(pub(crate) Vec<ServerEntry>);
+
+impl Shape for Servers {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        let object = context.object(node)?;
+        let mut entries = Vec::with_capacity(object.members.len());
+        let mut earlier = earlier_problems(context);
+        for member in &object.members {
+            context.path.push_key(&member.key);
+            let before = context.report.len();
+            match ServerName::new(&member.key) {
+                Ok(name) => {
+                    let raw = RawServer::decode(&member.value, context);
+                    let mut problems = earlier.remove(&member.key).unwrap_or_default();
+                    let is_partial = raw.is_none()
+                        || problems
+                            .iter()
+                            .any(|problem| matches!(problem.kind, Kind::Include | Kind::Syntax));
+                    let raw = raw.unwrap_or_default();
+                    problems.extend_from_slice(context.report.since(before));
+                    let blocked = problems
+                        .iter()
+                        .filter(|problem| problem.blocks())
+                        .map(|problem| format!("{}: {}", problem.path, problem.message))
+                        .collect();
+                    if raw.enabled.value() == Some(&false) {
+                        // Nobody needs to set variables for what is switched off.
+                        context.report.forgive_missing_variables(before);
+                    }
+                    entries.push(ServerEntry {
+                        name,
+                        raw,
+                        path: context.path.clone(),
+                        key_span: member.key_span,
+                        blocked,
+                        is_partial,
+                    });
+                }
+                Err(error) => {
+                    let message = format!("`{}` {error}", printable(&member.key));
+                    context.error(Kind::Value, member.key_span, message);
+                }
+            }
+            context.path.pop();
+        }
+        Some(Self(entries))
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        servers_schema(&RawServer::schema(definitions))
+    }
+}
+
+/// What was wrong with each server before its fields were looked at: includes, duplicate keys.
+fn earlier_problems(context: &Context<'_>) -> HashMap<String, Vec<Problem>> {
+    let mut earlier: HashMap<String, Vec<Problem>> = HashMap::new();
+    for problem in context.report.problems() {
+        if let Some(name) = problem.path.key_inside(&context.path) {
+            earlier
+                .entry(name.to_owned())
+                .or_default()
+                .push(problem.clone());
+        }
+    }
+    earlier
+}
+
+/// Servers that stand for themselves, so that their definitions must be whole.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WholeServers(pub(crate) Servers);
+
+impl Shape for WholeServers {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        Servers::decode(node, context).map(Self)
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        RawServer::schema(definitions);
+        definitions.extend(
+            "server",
+            json!({ "allOf": [crate::server::address_schema()] }),
+        );
+        let whole = json!({ "allOf": [reference("server"), crate::server::whole_schema()] });
+        servers_schema(&whole)
+    }
+}
+
+fn servers_schema(server: &Json) -> Json {
+    json!({
+        "type": "object",
+        "propertyNames": ServerName::schema(),
+        "additionalProperties": server,
+    })
+}

@@ -1,0 +1,105 @@
+//! Problems as people read them, with the text they are about underlined.
+
+use std::ops::Range;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+use crate::mask::mask;
+use crate::report::{Kind, Problem, Report, Severity};
+use crate::source::{SourceFile, Span};
+
+/// The longest line that is shown; a file without line breaks is no help to a reader.
+const LONGEST_LINE: usize = 1_000;
+/// How many problems are shown before the rest is only counted.
+const MOST: usize = 100;
+
+impl Report {
+    /// All problems as text, in the manner of a compiler; empty where there are none.
+    pub fn render(&self, colour: bool) -> String {
+        let renderer = if colour {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        }
+        .decor_style(DecorStyle::Ascii);
+        let mut text = String::new();
+        for problem in self.problems().iter().take(MOST) {
+            text.push_str(&renderer.render(&[self.group(problem)]));
+            text.push_str("\n\n");
+        }
+        let left = self.problems().len().saturating_sub(MOST);
+        if left > 0 {
+            text.push_str(&format!("… and {left} more\n\n"));
+        }
+        text
+    }
+
+    fn group<'a>(&'a self, problem: &'a Problem) -> Group<'a> {
+        let level = match problem.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let title = level.primary_title(problem.message.as_str());
+        let mut group = match problem.span {
+            Some(span) if self.is_readable(span) => {
+                title.element(self.snippet(span, AnnotationKind::Primary, None))
+            }
+            Some(_) | None => title.element(self.origin(problem)),
+        };
+        if let Some((span, label)) = problem.also.filter(|(span, _)| self.is_readable(*span)) {
+            group = group.element(self.snippet(span, AnnotationKind::Context, Some(label)));
+        }
+        let path = problem.path.to_string();
+        if !path.is_empty() {
+            group = group.element(Level::NOTE.message(format!("at `{path}`")));
+        }
+        if let Some(help) = &problem.help {
+            group = group.element(Level::HELP.message(help.as_str()));
+        }
+        group
+    }
+
+    /// Whether the line of a span is worth showing.
+    fn is_readable(&self, span: Span) -> bool {
+        let line = line_of(self.sources.file(span.file), span).0;
+        !line.is_empty() && line.len() <= LONGEST_LINE
+    }
+
+    /// The place of a problem without its line.
+    fn origin<'a>(&'a self, problem: &Problem) -> Origin<'a> {
+        let origin = Origin::path(self.file(problem).display().to_string());
+        match (problem.kind, self.position(problem)) {
+            (Kind::File, _) | (_, None) => origin,
+            (_, Some(position)) => origin.line(position.line).char_column(position.column),
+        }
+    }
+
+    fn snippet<'a>(
+        &'a self,
+        span: Span,
+        kind: AnnotationKind,
+        label: Option<&'a str>,
+    ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+        let file = self.sources.file(span.file);
+        let (window, line) = line_of(file, span);
+        // A value of several lines is known by its first one.
+        let start = span.start - window.start;
+        let end = span.end.min(window.end).max(span.start) - window.start;
+        Snippet::source(mask(&file.text[window]))
+            .line_start(line)
+            .path(file.path.display().to_string())
+            .annotation(kind.span(start..end).label(label))
+    }
+}
+
+/// The bytes of the line in which a span begins, and the number of that line.
+fn line_of(file: &SourceFile, span: Span) -> (Range<usize>, usize) {
+    let start = file.text[..span.start]
+        .rfind('\n')
+        .map_or(0, |index| index + 1);
+    let end = file.text[span.start..]
+        .find('\n')
+        .map_or(file.text.len(), |index| span.start + index);
+    (start..end, file.position(span.start).line)
+}

@@ -1,0 +1,256 @@
+//! What is wrong with a configuration: all of it, each with its place.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crate::path::JsonPath;
+use crate::server::ServerName;
+use crate::source::{FileId, Position, SourceMap, Span};
+
+/// Whether a problem keeps something from working.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// What has the problem cannot be used.
+    Error,
+    /// It works, but probably not as it was meant.
+    Warning,
+}
+
+/// What sort of problem it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The file is not there, not readable, not text.
+    File,
+    /// The text is not JSON5.
+    Syntax,
+    /// A key stands twice in one object.
+    DuplicateKey,
+    /// An `$include` that can't be followed.
+    Include,
+    /// A value of another type than the field has.
+    Type,
+    /// A value that is outside of what the field takes.
+    Value,
+    /// A key that no server has.
+    UnknownKey,
+    /// Fields that don't go together, or one that is missing.
+    Rule,
+    /// A `${VAR}` that is not set: the server that needs it can't start.
+    MissingVariable,
+    /// A credential in plain text.
+    PlaintextCredential,
+    /// Something else that is worth a look.
+    Advice,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    pub(crate) severity: Severity,
+    pub(crate) kind: Kind,
+    pub(crate) path: JsonPath,
+    pub(crate) message: String,
+    pub(crate) span: Option<Span>,
+    pub(crate) also: Option<(Span, &'static str)>,
+    pub(crate) help: Option<String>,
+    pub(crate) suggestion: Option<String>,
+}
+
+impl Problem {
+    fn new(severity: Severity, kind: Kind, path: &JsonPath, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            kind,
+            path: path.clone(),
+            message: message.into(),
+            span: None,
+            also: None,
+            help: None,
+            suggestion: None,
+        }
+    }
+
+    pub(crate) fn error(kind: Kind, path: &JsonPath, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, kind, path, message)
+    }
+
+    pub(crate) fn warning(kind: Kind, path: &JsonPath, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, kind, path, message)
+    }
+
+    pub(crate) fn at(mut self, span: Span) -> Self {
+        self.span = Some(span);
+        self
+    }
+
+    pub(crate) fn at_opt(mut self, span: Option<Span>) -> Self {
+        self.span = span;
+        self
+    }
+
+    /// Names the file, where there is no place in it to point at.
+    pub(crate) fn in_file(self, file: FileId) -> Self {
+        self.at(Span {
+            file,
+            start: 0,
+            end: 0,
+        })
+    }
+
+    /// Points at a second place that belongs to the problem.
+    pub(crate) fn also(mut self, span: Span, label: &'static str) -> Self {
+        self.also = Some((span, label));
+        self
+    }
+
+    /// Says what to do.
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Gives the text that was probably meant.
+    pub(crate) fn suggest(mut self, suggestion: impl Into<String>) -> Self {
+        self.suggestion = Some(suggestion.into());
+        self
+    }
+
+    /// Whether it is an error or a warning.
+    pub fn severity(&self) -> Severity {
+        self.severity
+    }
+
+    /// What sort of problem it is.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Where in the configuration it is.
+    pub fn path(&self) -> &JsonPath {
+        &self.path
+    }
+
+    /// What is wrong, in one sentence.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do about it.
+    pub fn help_text(&self) -> Option<&str> {
+        self.help.as_deref()
+    }
+
+    /// The text that was probably meant.
+    pub fn suggestion(&self) -> Option<&str> {
+        self.suggestion.as_deref()
+    }
+
+    /// The server whose problem it is; `None` where it concerns the whole file.
+    pub fn server(&self) -> Option<&str> {
+        self.path.server()
+    }
+
+    /// Whether what has the problem cannot be used.
+    pub(crate) fn blocks(&self) -> bool {
+        self.severity == Severity::Error || self.kind == Kind::MissingVariable
+    }
+}
+
+/// All problems of one configuration and the files they are in.
+#[derive(Debug, Default)]
+pub struct Report {
+    problems: Vec<Problem>,
+    seen: HashSet<(Option<Span>, JsonPath, String)>,
+    /// The servers that were warned about credentials in plain text.
+    plaintext: HashSet<ServerName>,
+    main: PathBuf,
+    pub(crate) sources: SourceMap,
+}
+
+impl Report {
+    pub(crate) fn new(main: PathBuf) -> Self {
+        Self {
+            main,
+            ..Self::default()
+        }
+    }
+
+    /// Adds a problem once, however many agents share what has it.
+    pub(crate) fn add(&mut self, problem: Problem) {
+        let identity = (problem.span, problem.path.clone(), problem.message.clone());
+        if self.seen.insert(identity) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Whether a server is warned about credentials in plain text for the first time.
+    pub(crate) fn first_plaintext(&mut self, server: &ServerName) -> bool {
+        self.plaintext.insert(server.clone())
+    }
+
+    /// Takes back what was said since `start` about variables that are not set.
+    pub(crate) fn forgive_missing_variables(&mut self, start: usize) {
+        let tail = self.problems.split_off(start);
+        self.problems.extend(
+            tail.into_iter()
+                .filter(|problem| problem.kind != Kind::MissingVariable),
+        );
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.problems.len()
+    }
+
+    pub(crate) fn since(&self, start: usize) -> &[Problem] {
+        &self.problems[start..]
+    }
+
+    /// Puts the problems into the order in which a reader of the files meets them.
+    pub(crate) fn sort(&mut self) {
+        self.problems.sort_by_key(|problem| {
+            problem
+                .span
+                .map_or((0, 0), |span| (span.file.number(), span.start))
+        });
+    }
+
+    /// All problems in the order of the files.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// The errors.
+    pub fn errors(&self) -> impl Iterator<Item = &Problem> {
+        self.with(Severity::Error)
+    }
+
+    /// The warnings.
+    pub fn warnings(&self) -> impl Iterator<Item = &Problem> {
+        self.with(Severity::Warning)
+    }
+
+    fn with(&self, severity: Severity) -> impl Iterator<Item = &Problem> {
+        self.problems
+            .iter()
+            .filter(move |problem| problem.severity == severity)
+    }
+
+    /// Whether an error concerns the whole file, so that nothing of it can be used.
+    pub fn is_fatal(&self) -> bool {
+        self.errors().any(|problem| problem.server().is_none())
+    }
+
+    /// The file a problem is in.
+    pub fn file(&self, problem: &Problem) -> &Path {
+        problem
+            .span
+            .map_or(&self.main, |span| &self.sources.file(span.file).path)
+    }
+
+    /// The place of a problem in its file, where it has one.
+    pub fn position(&self, problem: &Problem) -> Option<Position> {
+        problem
+            .span
+            .map(|span| self.sources.file(span.file).position(span.start))
+    }
+}

@@ -1,0 +1,19 @@
+//! Servers whose definitions have been found sound.
+
+mod address;
+mod definition;
+mod launch;
+mod name;
+mod remote;
+mod settings;
+mod validate;
+
+pub(crate) use address::{address_schema, parse_address, whole_schema};
+pub use definition::{Restart, Server, Timeouts, ToolFilter};
+pub use launch::{
+    Authorization, ClientIdentity, InheritedEnvironment, Launch, OAuthSettings, RemoteLaunch,
+    RemoteTransport, StdioLaunch, TlsSettings,
+};
+pub use name::{NameError, ServerName};
+pub use settings::{CallbackHost, PinPolicy, ProtocolChoice, ServerScope, ToolNaming};
+pub(crate) use validate::{Candidate, PlaceDefaults, validate};

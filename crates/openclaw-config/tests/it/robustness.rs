@@ -1,0 +1,138 @@
+//! Whatever stands in the file: an answer, in time, without a panic.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use crate::fixture::Fixture;
+
+#[test]
+fn deep_nesting_is_refused() {
+    for open in ["[", "{a:", "{mcp:{servers:{a:{env:{x:"] {
+        let fixture = Fixture::new(&open.repeat(100_000));
+        assert!(fixture.load().config.is_none());
+    }
+}
+
+#[test]
+fn a_file_full_of_mistakes_is_answered_in_seconds() {
+    let mut text = String::from("{ mcp: { servers: { s: { command: 'x', ");
+    for number in 0..100_000 {
+        text.push_str(&format!("k{number}: 1, "));
+    }
+    text.push_str("} } } }");
+    let fixture = Fixture::new(&text);
+    let start = Instant::now();
+    let loaded = fixture.load();
+    assert_eq!(loaded.report.warnings().count(), 100_000);
+    assert!(fixture.rendered(&loaded).contains("and 99900 more"));
+    assert!(
+        start.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+/// A piece of JSON5 in which servers, fields and values are mixed up.
+fn document() -> impl Strategy<Value = String> {
+    let scalar = prop_oneof![
+        Just("null".to_owned()),
+        Just("true".to_owned()),
+        Just("0x10".to_owned()),
+        Just("-1.5e3".to_owned()),
+        Just("NaN".to_owned()),
+        Just("'stdio'".to_owned()),
+        Just("'https://x.example/${A}'".to_owned()),
+        Just("'secret://gcp/x'".to_owned()),
+        Just("'$A'".to_owned()),
+        "'[a-z/:.${}]{0,12}'",
+    ];
+    let key = prop::sample::select(vec![
+        "mcp",
+        "servers",
+        "agents",
+        "defaults",
+        "list",
+        "entries",
+        "id",
+        "command",
+        "url",
+        "env",
+        "headers",
+        "args",
+        "tools",
+        "deny",
+        "plugins",
+        "mcp-client",
+        "config",
+        "transport",
+        "auth",
+        "oauth",
+        "clientSecret",
+        "secret",
+        "prefix",
+        "source",
+        "timeout",
+        "connectionTimeoutMs",
+        "enabled",
+        "$include",
+        "models",
+        "providers",
+        "vars",
+        "gateway",
+        "secrets",
+        "a",
+    ]);
+    scalar.prop_recursive(6, 60, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4)
+                .prop_map(|elements| format!("[{}]", elements.join(","))),
+            prop::collection::vec((key.clone(), inner), 0..6).prop_map(|members| {
+                let members: Vec<String> = members
+                    .iter()
+                    .map(|(key, value)| format!("'{key}': {value}"))
+                    .collect();
+                format!("{{{}}}", members.join(","))
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_values_are_answered(
+        servers in document(), agents in document(), plugins in document(), root in document(),
+    ) {
+        for text in [
+            format!("{{ mcp: {{ servers: {{ x: {servers}, y: {agents} }} }}, agents: {agents}, plugins: {plugins} }}"),
+            format!("{{ agents: {{ defaults: {agents}, list: [{agents}, {{ id: 'x', mcp: {{ servers: {servers} }} }}] }} }}"),
+            root,
+        ] {
+            let fixture = Fixture::new(&text);
+            let loaded = fixture.load();
+            loaded.report.render(false);
+            if let Some(config) = &loaded.config {
+                for agent in config.agents.values() {
+                    config.show(agent);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_answered(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let fixture = Fixture::empty();
+        fixture.write("openclaw.json", bytes);
+        fixture.load().report.render(true);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_anywhere_is_answered(cut in 0_usize..3000) {
+        let text = include_str!("../../../../examples/openclaw.json");
+        let cut = text.floor_char_boundary(cut);
+        let loaded = Fixture::new(&text[..cut]).load();
+        loaded.report.render(false);
+    }
+}

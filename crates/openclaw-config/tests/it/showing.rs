@@ -1,0 +1,76 @@
+//! `config show`: everything but credentials.
+
+use serde_json::json;
+
+use crate::fixture::{Fixture, agent};
+
+#[test]
+fn credentials_are_hidden_wherever_they_stand() {
+    let fixture = Fixture::new(
+        r#"{
+            mcp: { servers: {
+                a: {
+                    command: "x",
+                    args: ["--token", "hunter2a", "--password=hunter2b", "--port", "80", "sk-proj-hunter2hunter2hunter2hunter2"],
+                    env: {
+                        API_KEY: "hunter2c", PLAIN: "shown", LEVEL: 3,
+                        FROM: "${MY_SECRET}", HIDDEN: "secret://env/NAME",
+                        DATABASE: "postgres://user:hunter2d@host/db",
+                    },
+                },
+                b: { url: "https://user:hunter2e@x.example/mcp?api_key=hunter2f", apiKey: "hunter2g" },
+                c: { url: "https://x.example/", headers: { Authorization: "Bearer hunter2h", "X-Team": "red" } },
+                d: { url: "https://x.example/", auth: { clientId: "me", clientSecret: "hunter2i" } },
+            } },
+            models: { providers: { p: { apiKey: "hunter2j", headers: { "x-api-key": "hunter2k" } } } },
+            gateway: { auth: { token: "hunter2l", password: "hunter2m" } },
+            secrets: { providers: { e: { source: "exec", command: "/bin/x", args: ["--token", "hunter2n"], env: { TOKEN: "hunter2o" } } } },
+        }"#,
+    )
+    .variable("MY_SECRET", "hunter2p");
+    let config = fixture.config();
+    let shown = config.show(agent(&config, "main"));
+    let text = shown.to_string();
+    assert!(!text.contains("hunter2"), "{shown:#}");
+    let a = &shown["mcp"]["servers"]["a"];
+    assert_eq!(
+        a["args"],
+        json!([
+            "--token",
+            "[REDACTED]",
+            "--password=[REDACTED]",
+            "--port",
+            "80",
+            "[REDACTED]"
+        ])
+    );
+    assert_eq!(a["env"]["PLAIN"], "shown");
+    assert_eq!(a["env"]["LEVEL"], "3");
+    assert_eq!(a["env"]["FROM"], "[REDACTED]");
+    assert_eq!(a["env"]["HIDDEN"], "secret://env/NAME");
+    assert_eq!(shown["mcp"]["servers"]["c"]["headers"]["x-team"], "red");
+    assert_eq!(shown["mcp"]["servers"]["d"]["auth"]["clientId"], "me");
+}
+
+#[test]
+fn broken_servers_are_shown_with_their_reasons() {
+    let fixture = Fixture::new("{ mcp: { servers: { a: { command: 5 } } } }");
+    let config = fixture.config();
+    let shown = config.show(agent(&config, "main"));
+    assert_eq!(
+        shown["mcp"]["servers"]["a"]["problems"],
+        json!(["mcp.servers.a.command: expected a string, found a number"])
+    );
+}
+
+#[test]
+fn the_whole_picture() {
+    let fixture = Fixture::new(
+        r#"{
+            mcp: { servers: { fs: { command: "npx", args: ["-y", "x"] } } },
+            agents: { defaults: { model: "anthropic/x" }, list: [{ id: "r", mcp: { servers: { fs: { enabled: false } } }, tools: { deny: ["x"] } }] },
+        }"#,
+    );
+    let config = fixture.config();
+    insta::assert_snapshot!(format!("{:#}", config.show(agent(&config, "main"))));
+}

@@ -1,0 +1,259 @@
+use std::thread;
+
+use super::*;
+
+fn redactor(values: &[&str]) -> Redactor {
+    let redactor = Redactor::new();
+    for value in values {
+        assert_eq!(redactor.learn(&Secret::new(*value)), Learned::Added);
+    }
+    redactor
+}
+
+#[test]
+fn learning_says_what_became_of_a_value() {
+    let redactor = Redactor::new();
+    for (value, learned) in [
+        ("hunter2", Learned::Added),
+        ("hunter2", Learned::AlreadyKnown),
+        ("hunter2\n", Learned::AlreadyKnown),
+        ("hunter", Learned::Added),
+        ("", Learned::TooShort),
+        ("short", Learned::TooShort),
+        ("  short \n", Learned::TooShort),
+        ("password", Learned::CommonWord),
+        ("Localhost", Learned::CommonWord),
+        (" default\n", Learned::CommonWord),
+        ("20261115", Learned::CommonWord),
+        ("aaaaaaaaaaaa", Learned::CommonWord),
+        ("REDACTED]", Learned::CommonWord),
+        ("[REDACTED]", Learned::CommonWord),
+        ("[REDACTED]?", Learned::Added),
+    ] {
+        assert_eq!(redactor.learn(&Secret::new(value)), learned, "{value}");
+    }
+    assert_eq!(format!("{redactor:?}"), "Redactor { learned: 3 }");
+}
+
+#[test]
+fn texts_without_secrets_are_borrowed() {
+    let redactor = redactor(&["hunter2"]);
+    for text in ["", "x", "hunter", "nothing [REDACTED] here", "[REDACTED]"] {
+        assert!(matches!(redactor.redact(text), Cow::Borrowed(_)), "{text}");
+        assert!(matches!(
+            redactor.redact_bytes(text.as_bytes()),
+            Cow::Borrowed(_)
+        ));
+    }
+}
+
+#[test]
+fn every_encoding_is_replaced_exactly() {
+    let redactor = redactor(&["pa/ss \"wörd\"?>~\n"]);
+    for text in [
+        "pa/ss \"wörd\"?>~",
+        r#"pa/ss \"wörd\"?>~"#,
+        r#"pa\/ss \"wörd\"?>~"#,
+        r#"pa/ss \"w\u00f6rd\"?>~"#,
+        r#"pa/ss \"w\u00F6rd\"?>~"#,
+        r#"pa\/ss \"w\u00f6rd\"?>~"#,
+        r#"pa/ss \\\"wörd\\\"?>~"#,
+        r#"pa/ss \\\"w\\u00f6rd\\\"?>~"#,
+        r#"pa\\/ss \\\"wörd\\\"?>~"#,
+        r#"pa/ss \"wörd\"?\u003e~"#,
+        "pa%2Fss%20%22w%C3%B6rd%22%3F%3E~",
+        "pa%2fss%20%22w%c3%b6rd%22%3f%3e~",
+        "pa/ss%20%22w%C3%B6rd%22?%3E~",
+        "pa%2Fss+%22w%C3%B6rd%22%3F%3E%7E",
+        "pa%2Fss+%22w%C3%B6rd%22%3F%3E~",
+        "%70%61%2F%73%73%20%22%77%C3%B6%72%64%22%3F%3E%7E",
+        "%70%61%2f%73%73%20%22%77%c3%b6%72%64%22%3f%3e%7e",
+        "70612f7373202277c3b67264223f3e7e",
+        "70612F7373202277C3B67264223F3E7E",
+        "cGEvc3MgInfDtnJkIj8+fg==",
+        "cGEvc3MgInfDtnJkIj8+fg",
+        "cGEvc3MgInfDtnJkIj8-fg==",
+        "cGEvc3MgInfDtnJkIj8-fg",
+    ] {
+        assert_eq!(
+            redactor.redact(&format!("<{text}>")),
+            "<[REDACTED]>",
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn base64_is_found_inside_a_longer_text() {
+    let redactor = redactor(&["hunter2-hunter2"]);
+    // `user:hunter2-hunter2`, `u:hunter2-hunter2!`, `me:hunter2-hunter2`
+    for (text, expected) in [
+        ("x dXNlcjpodW50ZXIyLWh1bnRlcjI= y", "x dXNlcj[REDACTED] y"),
+        ("x dTpodW50ZXIyLWh1bnRlcjIh y", "x dT[REDACTED]h y"),
+        ("x bWU6aHVudGVyMi1odW50ZXIy y", "x bWU6[REDACTED] y"),
+    ] {
+        assert_eq!(redactor.redact_learned(text), expected);
+    }
+}
+
+#[test]
+fn values_that_overlap_or_touch_become_one_marker() {
+    let redactor = redactor(&["abcdef", "defghi", "abcdefgh", "xyzxyz1"]);
+    for (text, expected) in [
+        ("-abcdefghi-", "-[REDACTED]-"),
+        ("-abcdefabcdef-", "-[REDACTED]-"),
+        ("-abcdefxyzxyz1-", "-[REDACTED]-"),
+        ("-abcdef-defghi-", "-[REDACTED]-[REDACTED]-"),
+        ("-abcdef[REDACTED]-", "-[REDACTED]-"),
+        ("abcdef", "[REDACTED]"),
+    ] {
+        assert_eq!(redactor.redact(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn lines_of_a_value_are_hidden_on_their_own() {
+    let key = "-----BEGIN X-----\nfirst-line-of-it\r\nsecond-line\ntail\n-----END X-----\n";
+    let redactor = redactor(&[key]);
+    for (text, expected) in [
+        ("> first-line-of-it", "> [REDACTED]"),
+        ("> second-line", "> [REDACTED]"),
+        ("> tail", "> tail"),
+        ("> -----BEGIN X-----", "> -----BEGIN X-----"),
+        (key, "[REDACTED]\n"),
+    ] {
+        assert_eq!(redactor.redact(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn long_values_are_hidden_whole_and_when_cut_off() {
+    let value: String = (0..3000_u32)
+        .map(|number| char::from(b'a' + u8::try_from(number * number % 26).unwrap()))
+        .enumerate()
+        .map(|(index, letter)| if index % 7 == 3 { '/' } else { letter })
+        .collect();
+    let redactor = redactor(&[&value]);
+    assert_eq!(redactor.redact(&format!("<{value}>")), "<[REDACTED]>");
+    let encoded = forms::Form::all().map(|form| form.encode(&value));
+    for encoded in encoded {
+        let mut text = b"<".to_vec();
+        text.extend_from_slice(&encoded);
+        text.push(b'>');
+        let redacted = redactor.redact_bytes(&text);
+        assert_eq!(str::from_utf8(&redacted).unwrap(), "<[REDACTED]>");
+    }
+    let cut = redactor.redact(&value[..1000]).into_owned();
+    assert!(cut.starts_with(REDACTED));
+    assert!(cut.len() < REDACTED.len() + 256, "{}", cut.len());
+}
+
+#[test]
+fn a_value_over_the_limit_is_hidden_as_far_as_it_was_learned() {
+    let value = (0..20_000_u32).fold(String::new(), |value, number| {
+        value + &format!("{number:04}")
+    });
+    let redactor = Redactor::new();
+    assert_eq!(redactor.learn(&Secret::new(&*value)), Learned::TooLong);
+    let text = redactor.redact(&value).into_owned();
+    assert_eq!(
+        text.len(),
+        value.len() - LONGEST_VALUE + REDACTED.len(),
+        "{text}"
+    );
+}
+
+#[test]
+fn bytes_that_are_not_text_keep_their_value() {
+    let redactor = redactor(&["hunter2"]);
+    assert_eq!(
+        redactor.redact_bytes(b"\xff\xfehunter2\xff\x00"),
+        Cow::Borrowed(b"\xff\xfe[REDACTED]\xff\x00".as_slice())
+    );
+}
+
+#[test]
+fn only_learned_values_are_hidden_from_a_model() {
+    let redactor = redactor(&["hunter2"]);
+    let text = "hunter2 AKIAIOSFODNN7EXAMPLE";
+    assert_eq!(
+        redactor.redact_learned(text),
+        "[REDACTED] AKIAIOSFODNN7EXAMPLE"
+    );
+    assert_eq!(redactor.redact(text), "[REDACTED] [REDACTED]");
+}
+
+#[test]
+fn the_marker_is_never_redacted() {
+    let redactor = redactor(&["]foo[R", "[REDACTED]1", "ab[RED", "TED]cd"]);
+    for (text, expected) in [
+        ("[REDACTED]foo[REDACTED]", "[REDACTED]"),
+        ("[REDACTED]1", "[REDACTED]"),
+        ("ab[REDACTED]cd", "[REDACTED]"),
+        ("a[REDACTED]b", "a[REDACTED]b"),
+        (
+            "token=[REDACTED] Bearer [REDACTED]",
+            "token=[REDACTED] Bearer [REDACTED]",
+        ),
+        ("x://u:[REDACTED]@h", "x://u:[REDACTED]@h"),
+    ] {
+        let redacted = redactor.redact(text);
+        assert_eq!(redacted, expected, "{text}");
+        assert_eq!(redactor.redact(&redacted), expected, "{text}");
+    }
+}
+
+#[test]
+fn clones_share_what_is_learned() {
+    let redactor = Redactor::new();
+    let clone = redactor.clone();
+    assert_eq!(redactor.learn(&Secret::new("hunter2")), Learned::Added);
+    assert_eq!(clone.redact("hunter2"), REDACTED);
+}
+
+#[test]
+fn learning_while_others_read_loses_nothing() {
+    let redactor = Redactor::new();
+    let text = "nothing to see here ".repeat(1000);
+    thread::scope(|scope| {
+        for writer in 0..4 {
+            let redactor = redactor.clone();
+            scope.spawn(move || {
+                for number in 0..250 {
+                    let value = format!("value-{writer}-{number}-end");
+                    assert_eq!(redactor.learn(&Secret::new(&*value)), Learned::Added);
+                    assert_eq!(redactor.redact(&value), REDACTED);
+                }
+            });
+        }
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    assert_eq!(redactor.redact(&text), text);
+                }
+            });
+        }
+    });
+    assert_eq!(format!("{redactor:?}"), "Redactor { learned: 1000 }");
+    for writer in 0..4 {
+        for number in 0..250 {
+            let value = format!("value-{writer}-{number}-end");
+            assert_eq!(redactor.redact(&value), REDACTED);
+        }
+    }
+}
+
+#[test]
+fn a_panic_elsewhere_does_not_stop_redaction() {
+    let redactor = redactor(&["hunter2"]);
+    let poisoned = redactor.clone();
+    let panicked = thread::spawn(move || {
+        let _guard = poisoned.index.write().unwrap();
+        panic!("while the lock is held");
+    })
+    .join();
+    assert!(panicked.is_err());
+    assert_eq!(redactor.redact("hunter2"), REDACTED);
+    assert_eq!(redactor.learn(&Secret::new("hunter3")), Learned::Added);
+    assert_eq!(redactor.redact("hunter3"), REDACTED);
+}

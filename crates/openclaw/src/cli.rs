@@ -1,0 +1,136 @@
+//! The commands, their options and their help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::logging::{LogFormat, LogLevel};
+
+/// Connects AI agents to MCP servers, and offers the agent to every MCP client.
+#[derive(Debug, Parser)]
+#[command(
+    name = "openclaw",
+    version,
+    propagate_version = true,
+    disable_help_subcommand = true
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalOptions,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options that every command has.
+#[derive(Debug, Args)]
+pub(crate) struct GlobalOptions {
+    /// Reads this configuration file [default: openclaw.json in the state directory]
+    #[arg(
+        long,
+        global = true,
+        value_name = "PATH",
+        help_heading = "Global options"
+    )]
+    pub(crate) config: Option<PathBuf>,
+    /// Uses the state and configuration of this profile, ~/.openclaw-NAME
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        help_heading = "Global options"
+    )]
+    pub(crate) profile: Option<String>,
+    /// How much is told on stderr
+    #[arg(
+        long,
+        global = true,
+        value_name = "LEVEL",
+        env = "OPENCLAW_LOG_LEVEL",
+        hide_env = true,
+        default_value = "warn",
+        help_heading = "Global options"
+    )]
+    pub(crate) log_level: LogLevel,
+    /// The form of log lines on stderr
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        env = "OPENCLAW_LOG_FORMAT",
+        hide_env = true,
+        default_value = "human",
+        help_heading = "Global options"
+    )]
+    pub(crate) log_format: LogFormat,
+    /// Writes without colour
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub(crate) no_color: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Checks and shows the configuration
+    #[command(subcommand, arg_required_else_help = true)]
+    Config(ConfigCommand),
+    /// Prints completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Prints the manual page, or writes one for each command
+    Man {
+        /// Writes the pages into this directory
+        #[arg(long, value_name = "DIR")]
+        output: Option<PathBuf>,
+    },
+    /// Prints a page of the documentation that is made from the code
+    #[command(hide = true)]
+    Reference {
+        /// The page
+        page: ReferencePage,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Reports everything that is wrong with the configuration
+    Validate {
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Prints the resolved configuration as JSON, credentials hidden
+    Show {
+        /// Resolves the servers of this agent [default: the default agent]
+        #[arg(long, value_name = "ID")]
+        agent: Option<String>,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Prints the JSON Schema of the configuration
+    Schema {
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Prints where the configuration is
+    Path {
+        #[command(flatten)]
+        json: Json,
+    },
+}
+
+/// The option of every command that has a result for programs.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Json {
+    /// Prints JSON
+    #[arg(long = "json")]
+    pub(crate) wanted: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum ReferencePage {
+    /// The settings of openclaw.json
+    Configuration,
+    /// The files of the state directory
+    StateDirectory,
+}

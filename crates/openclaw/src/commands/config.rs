@@ -1,0 +1,148 @@
+//! `openclaw config …`
+
+use openclaw_config::{Agent, AgentId, Config, Loaded, Problem, Report, load, schema};
+use serde_json::{Value as Json, json};
+
+use crate::cli::ConfigCommand;
+use crate::commands::Session;
+use crate::failure::{Exit, Failure};
+
+pub(super) fn run(session: &mut Session<'_>, command: ConfigCommand) -> Result<Exit, Failure> {
+    match command {
+        ConfigCommand::Validate { json } => validate(session, json.wanted),
+        ConfigCommand::Show { agent, json: _ } => show(session, agent.as_deref()),
+        ConfigCommand::Schema { json: _ } => {
+            session.output.print_json(&schema())?;
+            Ok(Exit::Done)
+        }
+        ConfigCommand::Path { json } => path(session, json.wanted),
+    }
+}
+
+fn validate(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure> {
+    let location = session.location()?;
+    let loaded = load(&location, &session.environment);
+    let report = &loaded.report;
+    let (errors, warnings) = (report.errors().count(), report.warnings().count());
+    tracing::debug!(errors, warnings, "configuration checked");
+    if json {
+        session.output.print_json(&report_json(report))?;
+    } else {
+        let text = report.render(session.output.is_coloured());
+        session.output.print(&text)?;
+        let verdict = verdict(&loaded, errors, warnings);
+        let name = location.config.display();
+        session.output.print(&format!("{name}: {verdict}\n"))?;
+    }
+    Ok(if errors == 0 { Exit::Done } else { Exit::Usage })
+}
+
+fn verdict(loaded: &Loaded, errors: usize, warnings: usize) -> String {
+    let count = |number: usize, word: &str| {
+        let plural = if number == 1 { "" } else { "s" };
+        format!("{number} {word}{plural}")
+    };
+    let mut parts = Vec::new();
+    if errors > 0 {
+        parts.push(count(errors, "error"));
+    }
+    if warnings > 0 {
+        parts.push(count(warnings, "warning"));
+    }
+    if let Some(config) = &loaded.config {
+        let agents = config.agents.values();
+        let names: std::collections::BTreeSet<_> =
+            agents.flat_map(|agent| agent.servers.keys()).collect();
+        let servers = count(names.len(), "server");
+        if parts.is_empty() {
+            return format!("valid, {servers}");
+        }
+        parts.push(servers);
+    }
+    parts.join(", ")
+}
+
+/// A report for programs.
+fn report_json(report: &Report) -> Json {
+    let problem = |problem: &Problem| {
+        let position = report.position(problem);
+        let mut object = json!({
+            "file": report.file(problem),
+            "path": problem.path().to_string(),
+            "message": problem.message(),
+            "line": position.map(|position| position.line),
+            "column": position.map(|position| position.column),
+        });
+        if let Some(suggestion) = problem.suggestion() {
+            object["suggestion"] = json!(suggestion);
+        }
+        if let Some(help) = problem.help_text() {
+            object["help"] = json!(help);
+        }
+        object
+    };
+    json!({
+        "ok": report.errors().next().is_none(),
+        "errors": report.errors().map(problem).collect::<Vec<Json>>(),
+        "warnings": report.warnings().map(problem).collect::<Vec<Json>>(),
+    })
+}
+
+fn show(session: &mut Session<'_>, agent: Option<&str>) -> Result<Exit, Failure> {
+    let config = usable_config(session)?;
+    let agent = find_agent(&config, agent)?;
+    session.output.print_json(&config.show(agent))?;
+    Ok(Exit::Done)
+}
+
+/// The configuration; a file that can't be used is a failure with all its errors.
+fn usable_config(session: &mut Session<'_>) -> Result<Config, Failure> {
+    let location = session.location()?;
+    let loaded = load(&location, &session.environment);
+    match loaded.config {
+        Some(config) => Ok(config),
+        None => {
+            let errors: Vec<String> = loaded
+                .report
+                .errors()
+                .map(|problem| match loaded.report.position(problem) {
+                    Some(position) => format!(
+                        "{}:{}:{}: {}",
+                        loaded.report.file(problem).display(),
+                        position.line,
+                        position.column,
+                        problem.message()
+                    ),
+                    None => problem.message().to_owned(),
+                })
+                .collect();
+            Err(Failure::usage("config", errors.join("\n"))
+                .hint("run `openclaw config validate` for the details"))
+        }
+    }
+}
+
+fn find_agent<'c>(config: &'c Config, id: Option<&str>) -> Result<&'c Agent, Failure> {
+    let id = id.unwrap_or(config.default_agent.as_str());
+    config.agents.get(id).ok_or_else(|| {
+        let known: Vec<&str> = config.agents.keys().map(AgentId::as_str).collect();
+        Failure::usage("unknown-agent", format!("there is no agent {id:?}"))
+            .hint(format!("the agents are: {}", known.join(", ")))
+    })
+}
+
+fn path(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure> {
+    let location = session.location()?;
+    if json {
+        session.output.print_json(&json!({
+            "config": location.config,
+            "exists": location.config.exists(),
+            "state": location.state,
+            "profile": location.profile,
+        }))?;
+    } else {
+        let text = format!("{}\n", location.config.display());
+        session.output.print(&text)?;
+    }
+    Ok(Exit::Done)
+}

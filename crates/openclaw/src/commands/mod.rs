@@ -1,0 +1,98 @@
+//! What each command does.
+
+mod config;
+mod documents;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use openclaw_config::{Environment, Location, Overrides};
+use openclaw_secrets::Redactor;
+
+use crate::cli::{Cli, Command};
+use crate::failure::{Exit, Failure};
+use crate::logging;
+use crate::operation::OperationId;
+use crate::output::Output;
+
+/// What every command works with.
+struct Session<'a> {
+    environment: Environment,
+    overrides: Overrides,
+    output: &'a mut Output,
+}
+
+impl Session<'_> {
+    /// The files that apply.
+    fn location(&self) -> Result<Location, Failure> {
+        Location::find(&self.overrides, &self.environment)
+            .map_err(|error| Failure::usage("location", error.to_string()))
+    }
+}
+
+/// Reads the command line and does what it says.
+pub(crate) fn run(
+    arguments: Vec<OsString>,
+    redactor: &Redactor,
+    operation: OperationId,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error, output),
+    };
+    let environment = Environment::of_process();
+    let overrides = Overrides {
+        config: cli.global.config,
+        profile: cli.global.profile,
+    };
+    let state = Location::find(&overrides, &environment)
+        .ok()
+        .map(|location| location.state);
+    logging::start(
+        cli.global.log_level,
+        cli.global.log_format,
+        state.as_deref(),
+        redactor,
+    );
+    let span = tracing::info_span!("operation", id = %operation);
+    let _entered = span.enter();
+    let mut session = Session {
+        environment,
+        overrides,
+        output,
+    };
+    let result = match cli.command {
+        Command::Config(command) => config::run(&mut session, command),
+        Command::Completions { shell } => documents::completions(&mut session, shell),
+        Command::Man { output } => documents::manual(&mut session, output.as_deref()),
+        Command::Reference { page } => documents::reference(&mut session, page),
+    };
+    if let Err(Failure::Told(told)) = &result
+        && told.exit == Exit::Failed
+    {
+        tracing::error!(target: logging::FILE_ONLY, code = told.code, "{}", told.message);
+    }
+    result
+}
+
+/// Answers a command line that is not one: with help where that was wanted, else with a failure.
+fn refuse(error: &clap::Error, output: &mut Output) -> Result<Exit, Failure> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            output.print(&error.render().ansi().to_string())?;
+            Ok(Exit::Done)
+        }
+        _ if output.is_json() => {
+            let text = error.render().to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text);
+            let (message, hint) = text.split_once("\n\n").unwrap_or((text, ""));
+            Err(Failure::usage("usage", message.trim()).hint(hint.trim()))
+        }
+        _ => {
+            output.explain(&error.render().ansi().to_string())?;
+            Ok(Exit::Usage)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What is said when the program itself fails.
+
+use std::io::{self, Write};
+use std::panic::PanicHookInfo;
+
+use openclaw_secrets::Redactor;
+
+use crate::operation::OperationId;
+
+/// Makes panics speak through the redactor: their messages may hold anything.
+pub(crate) fn install(redactor: &Redactor, operation: OperationId) {
+    let redactor = redactor.clone();
+    std::panic::set_hook(Box::new(move |info| {
+        let text = describe(info, &redactor, operation);
+        // Not through the output module: the panic may have come from there.
+        let _ = io::stderr().write_all(text.as_bytes());
+        tracing::error!(target: crate::logging::FILE_ONLY, "{text}");
+    }));
+}
+
+fn describe(info: &PanicHookInfo<'_>, redactor: &Redactor, operation: OperationId) -> String {
+    let message = info.payload_as_str().unwrap_or("no message");
+    let place = info.location().map(ToString::to_string).unwrap_or_default();
+    let mut text = format!(
+        "error: openclaw failed in itself (operation {operation}): {message}\n  at {place}\n\
+         hint: this is a mistake of ours, please report it\n"
+    );
+    let backtrace = std::backtrace::Backtrace::capture();
+    if backtrace.status() == std::backtrace::BacktraceStatus::Captured {
+        text.push_str(&backtrace.to_string());
+    }
+    redactor.redact(&text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use openclaw_secrets::Secret;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_does_not_tell_secrets() {
+        let redactor = Redactor::new();
+        let learned = redactor.learn(&Secret::new("correct horse battery"));
+        assert_eq!(learned, openclaw_secrets::Learned::Added);
+        let told = Arc::new(Mutex::new(String::new()));
+        let heard = Arc::clone(&told);
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            *heard.lock().unwrap() = describe(info, &redactor, OperationId::new());
+        }));
+        let result = std::panic::catch_unwind(|| panic!("got correct horse battery here"));
+        std::panic::set_hook(before);
+        assert!(result.is_err());
+        let told = told.lock().unwrap();
+        assert!(told.contains("got [REDACTED] here"), "{told}");
+        assert!(told.contains("panic.rs"), "{told}");
+    }
+}

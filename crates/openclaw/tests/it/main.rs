@@ -1,0 +1,10 @@
+//! The real program, run as people run it.
+
+#[cfg(test)]
+mod command_line;
+#[cfg(test)]
+mod config;
+#[cfg(test)]
+mod logging;
+#[cfg(test)]
+mod program;
