@@ -12,12 +12,13 @@
 //! | `config` | the resolved configuration | how it was found |
 //! | `fingerprint`, `diff` | what makes connections the same, what a reload changes | starting and stopping servers |
 //! | `schema`, `reference` | JSON Schema and Markdown, made from the declarations | |
-//! | `show` | the resolved configuration as JSON, redacted | |
+//! | `show`, `credentials` | the resolved configuration as JSON, credentials hidden | |
 //! | `edit` | changes of the file that keep comments and lose nothing | what to change |
 //! | `load` | the way from a file to a configuration | |
 
 mod agent;
 mod config;
+mod credentials;
 mod diff;
 mod dotenv;
 mod edit;

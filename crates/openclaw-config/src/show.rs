@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use openclaw_secrets::{REDACTED, Redactor, is_credential_name, looks_like_credential};
+use openclaw_secrets::Redactor;
 use serde_json::{Map, Value as Json, json};
 
 use crate::config::{Agent, Config, ConfiguredServer, Definition, ModelProvider, SecretProvider};
-use crate::raw::ConfigValue;
+use crate::credentials::{arguments, credential, plain, values};
 use crate::server::{
     Authorization, InheritedEnvironment, Launch, OAuthSettings, RemoteLaunch, RemoteTransport,
     Restart, Server, ServerScope, StdioLaunch,
@@ -286,71 +286,6 @@ fn show_all<T>(entries: &BTreeMap<String, T>, show: impl Fn(&T) -> Json) -> Json
         .iter()
         .map(|(name, entry)| (name.clone(), show(entry)))
         .collect::<Map<String, Json>>()
-        .into()
-}
-
-/// A value that is a credential by its place: the reference to it, or nothing of it.
-fn credential(value: &ConfigValue) -> Json {
-    match value {
-        ConfigValue::Plain { .. } => json!(REDACTED),
-        ConfigValue::Reference { prefix, secret } if prefix.is_empty() => json!(secret.to_string()),
-        ConfigValue::Reference { prefix, secret } => {
-            json!({ "prefix": prefix, "secret": secret.to_string() })
-        }
-    }
-}
-
-/// Values of which some are credentials.
-fn values(values: &BTreeMap<String, ConfigValue>) -> Json {
-    values
-        .iter()
-        .map(|(name, value)| {
-            let shown = match value {
-                ConfigValue::Plain { value, variables } => {
-                    json!(plain(name, value.expose(), variables))
-                }
-                ConfigValue::Reference { .. } => credential(value),
-            };
-            (name.clone(), shown)
-        })
-        .collect::<Map<String, Json>>()
-        .into()
-}
-
-fn plain(name: &str, value: &str, variables: &[String]) -> String {
-    let from_secret_variable = variables
-        .iter()
-        .any(|variable| is_credential_name(variable));
-    if from_secret_variable || looks_like_credential(name, value) {
-        REDACTED.to_owned()
-    } else {
-        Redactor::new().redact(value).into_owned()
-    }
-}
-
-/// Arguments, those after an option such as `--token` hidden.
-fn arguments(args: &[String], redactor: &Redactor) -> Json {
-    let mut hide = false;
-    args.iter()
-        .map(|argument| {
-            let name = argument.trim_start_matches('-');
-            let hidden = std::mem::replace(
-                &mut hide,
-                argument.starts_with('-') && !name.contains('=') && is_credential_name(name),
-            );
-            let assigned = name
-                .split_once('=')
-                .filter(|(name, value)| {
-                    argument.starts_with('-') && looks_like_credential(name, value)
-                })
-                .and_then(|(_, value)| argument.strip_suffix(value));
-            match assigned {
-                _ if hidden => json!(REDACTED),
-                Some(start) => json!(format!("{start}{REDACTED}")),
-                None => json!(redactor.redact(argument)),
-            }
-        })
-        .collect::<Vec<Json>>()
         .into()
 }
 

@@ -136,27 +136,7 @@ impl Context<'_> {
     ///
     /// Where a field stands under two of its names, the first name wins.
     pub(crate) fn field<T: Shape>(&mut self, member: &Member, name: &str, field: &mut Field<T>) {
-        if !field.is_absent() {
-            let other = if member.key == name {
-                "another name of this field"
-            } else {
-                name
-            };
-            let problem = Problem::warning(
-                Kind::Advice,
-                &self.path,
-                format!(
-                    "`{}` and {other} are both given; `{name}` counts",
-                    member.key
-                ),
-            )
-            .at(member.key_span);
-            self.report.add(problem);
-            if member.key != name {
-                return;
-            }
-        }
-        *field = match T::decode(&member.value, self) {
+        let value = match T::decode(&member.value, self) {
             Some(value) => Field::Given(Located {
                 value,
                 span: member.value.span,
@@ -164,6 +144,16 @@ impl Context<'_> {
             }),
             None => Field::Invalid,
         };
+        if field.is_absent() {
+            *field = value;
+            return;
+        }
+        let message = format!("this field stands here under two names; `{name}` counts");
+        let problem = Problem::warning(Kind::Advice, &self.path, message).at(member.key_span);
+        self.report.add(problem);
+        if member.key == name {
+            *field = value;
+        }
     }
 
     /// Warns about a key that is not among the known ones.

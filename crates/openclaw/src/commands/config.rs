@@ -100,7 +100,13 @@ fn usable_config(session: &mut Session<'_>) -> Result<Config, Failure> {
     let location = session.location()?;
     let loaded = load(&location, &session.environment);
     match loaded.config {
-        Some(config) => Ok(config),
+        Some(config) => {
+            for secret in config.credentials() {
+                // What is too short or too common to be told apart is `config validate`'s business.
+                let _ = session.redactor.learn(&secret);
+            }
+            Ok(config)
+        }
         None => {
             let errors: Vec<String> = loaded
                 .report
@@ -139,6 +145,7 @@ fn path(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure> {
             "exists": location.config.exists(),
             "state": location.state,
             "profile": location.profile,
+            "typescriptOpenclaw": openclaw_state::other_openclaw(&location.state),
         }))?;
     } else {
         let text = format!("{}\n", location.config.display());

@@ -18,6 +18,7 @@ use crate::output::Output;
 
 /// What every command works with.
 struct Session<'a> {
+    redactor: &'a Redactor,
     environment: Environment,
     overrides: Overrides,
     output: &'a mut Output,
@@ -59,6 +60,7 @@ pub(crate) fn run(
     let span = tracing::info_span!("operation", id = %operation);
     let _entered = span.enter();
     let mut session = Session {
+        redactor,
         environment,
         overrides,
         output,

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use openclaw_secrets::Redactor;
-use openclaw_state::{RotatedFile, layout};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
@@ -71,10 +70,9 @@ pub(crate) fn start(level: LogLevel, format: LogFormat, state: Option<&Path>, re
     }
     .with_filter(stderr_filter);
     let file = state.map(|state| {
-        let log = RotatedFile::new(state.join(layout::LOG), layout::LOG_LIMIT, layout::LOG_KEEP);
         tracing_subscriber::fmt::layer()
             .json()
-            .with_writer(FileSink::new(log, redactor))
+            .with_writer(FileSink::new(state, redactor))
             .with_filter(level.max(LevelFilter::INFO))
     });
     // A second start, in tests, keeps the first.

@@ -1,10 +1,11 @@
 //! Writers that pass each finished line through the redactor.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use openclaw_secrets::Redactor;
-use openclaw_state::RotatedFile;
+use openclaw_state::{RotatedFile, StateDirectory, layout};
 use tracing_subscriber::fmt::MakeWriter;
 
 /// Lines for stderr.
@@ -40,25 +41,59 @@ impl Write for StderrSink {
     }
 }
 
-/// Lines for the log file.
+/// Lines for the log file of a state directory.
+///
+/// The directory is made at the first line, so that a command with nothing to log leaves no trace.
 #[derive(Clone)]
 pub(crate) struct FileSink {
     redactor: Redactor,
-    state: Arc<Mutex<FileState>>,
+    log: Arc<Mutex<Log>>,
 }
 
-struct FileState {
-    log: RotatedFile,
-    /// Whether somebody was told that the log can't be written.
-    told: bool,
+/// How far the log file has come.
+enum Log {
+    /// Nothing was written yet.
+    Unopened(PathBuf),
+    Open(RotatedFile),
+    /// It can't be written, which somebody was told.
+    GivenUp,
 }
 
 impl FileSink {
-    pub(crate) fn new(log: RotatedFile, redactor: &Redactor) -> Self {
+    pub(crate) fn new(state: &Path, redactor: &Redactor) -> Self {
         Self {
             redactor: redactor.clone(),
-            state: Arc::new(Mutex::new(FileState { log, told: false })),
+            log: Arc::new(Mutex::new(Log::Unopened(state.to_owned()))),
         }
+    }
+}
+
+impl Log {
+    fn write(&mut self, line: &[u8]) {
+        if let Self::Unopened(state) = self {
+            *self = match StateDirectory::open(state) {
+                Ok(state) => Self::Open(RotatedFile::new(
+                    state.path().join(layout::LOG),
+                    layout::LOG_LIMIT,
+                    layout::LOG_KEEP,
+                )),
+                Err(error) => Self::give_up(&error),
+            };
+        }
+        if let Self::Open(file) = self
+            && let Err(error) = file.write_all(line)
+        {
+            *self = Self::give_up(&error);
+        }
+    }
+
+    /// Work goes on without a log, but not in silence.
+    fn give_up(error: &dyn std::fmt::Display) -> Self {
+        let _ = writeln!(
+            io::stderr(),
+            "warning: nothing is logged to a file: {error}"
+        );
+        Self::GivenUp
     }
 }
 
@@ -72,25 +107,15 @@ impl<'a> MakeWriter<'a> for FileSink {
 
 impl Write for FileSink {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let line_length = line.len();
-        let line = self.redactor.redact_bytes(line);
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = state.log.write_all(&line)
-            && !state.told
-        {
-            // Work goes on without a log, but not in silence.
-            state.told = true;
-            let _ = writeln!(io::stderr(), "warning: cannot write the log file: {error}");
-        }
-        Ok(line_length)
+        self.log
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .write(&self.redactor.redact_bytes(line));
+        Ok(line.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .log
-            .flush()
+        Ok(())
     }
 }
 
@@ -103,14 +128,13 @@ mod tests {
     #[test]
     fn a_secret_reaches_the_file_only_as_a_mark() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("logs/openclaw.log");
         let redactor = Redactor::new();
         let learned = redactor.learn(&Secret::new("tr0ub4dor&3 horse"));
         assert_eq!(learned, openclaw_secrets::Learned::Added);
-        let mut sink = FileSink::new(RotatedFile::new(path.clone(), 1_000, 1), &redactor);
+        let mut sink = FileSink::new(directory.path(), &redactor);
         sink.write_all(b"{\"message\":\"got tr0ub4dor&3 horse\"}\n")
             .unwrap();
-        let text = std::fs::read_to_string(path).unwrap();
+        let text = std::fs::read_to_string(directory.path().join(layout::LOG)).unwrap();
         assert_eq!(text, "{\"message\":\"got [REDACTED]\"}\n");
     }
 
@@ -119,9 +143,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let blocked = directory.path().join("file");
         std::fs::write(&blocked, "").unwrap();
-        let log = RotatedFile::new(blocked.join("logs/openclaw.log"), 1_000, 1);
-        let mut sink = FileSink::new(log, &Redactor::new());
+        let mut sink = FileSink::new(&blocked, &Redactor::new());
         sink.write_all(b"line\n").unwrap();
-        assert!(sink.state.lock().unwrap().told);
+        sink.write_all(b"line\n").unwrap();
+        assert!(matches!(*sink.log.lock().unwrap(), Log::GivenUp));
     }
 }

@@ -137,8 +137,13 @@ fn paths_follow_options_variables_and_profiles() {
         profile,
         json!({
             "config": "HOME/.openclaw-work/openclaw.json", "exists": false,
-            "state": "HOME/.openclaw-work", "profile": "work",
+            "state": "HOME/.openclaw-work", "profile": "work", "typescriptOpenclaw": null,
         })
+    );
+    home.write(".openclaw/state/openclaw.sqlite", "another program's");
+    assert_eq!(
+        home.run(&["config", "path", "--json"]).json()["typescriptOpenclaw"],
+        "HOME/.openclaw/state/openclaw.sqlite"
     );
     let output = home
         .command(&["config", "path"])

@@ -77,8 +77,9 @@ fn a_state_directory_that_cannot_be_written_stops_no_command() {
     let run = home.finish(output);
     assert_eq!(run.code, Some(0), "{run}");
     assert_eq!(
-        run.stderr.matches("cannot write the log file").count(),
+        run.stderr.matches("nothing is logged to a file").count(),
         1,
         "said once: {run}"
     );
+    assert!(run.stderr.contains("OPENCLAW_STATE_DIR"), "{run}");
 }
