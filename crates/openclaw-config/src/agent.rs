@@ -27,6 +27,10 @@ impl AgentId {
         fits.then(|| Self(text.into())).ok_or(AgentIdError)
     }
 
+    pub(crate) fn schema() -> serde_json::Value {
+        serde_json::json!({ "pattern": "^[a-z0-9][a-z0-9_-]{0,63}$" })
+    }
+
     /// The agent that is there without being configured.
     pub fn main() -> Self {
         Self("main".into())

@@ -10,6 +10,7 @@ use url::Url;
 use crate::agent::AgentId;
 use crate::place::Place;
 pub use crate::raw::{Approval, ConfigValue, FileMode, GatewayAuthMode, ToolSearch, WithoutPerson};
+use crate::report::Problem;
 use crate::server::{Server, ServerName};
 
 /// A configuration that can be used.
@@ -24,11 +25,23 @@ pub struct Config {
     /// Whether what happens with servers is logged in detail.
     pub debug: bool,
     /// Where models are, by name.
-    pub model_providers: BTreeMap<String, ModelProvider>,
+    pub model_providers: BTreeMap<String, Definition<ModelProvider>>,
     /// Where secrets are, by name.
-    pub secret_providers: BTreeMap<String, SecretProvider>,
+    pub secret_providers: BTreeMap<String, Definition<SecretProvider>>,
     /// The gateway.
-    pub gateway: Gateway,
+    pub gateway: Definition<Gateway>,
+}
+
+impl Config {
+    /// Every server once for those who share it, and once more for each agent that has its own.
+    pub fn servers(&self) -> impl Iterator<Item = &Arc<ConfiguredServer>> {
+        let shared = self.agents.values().next();
+        let shared = shared
+            .into_iter()
+            .flat_map(|agent| agent.servers.common.values());
+        let own = self.agents.values().flat_map(|agent| agent.servers.own());
+        shared.chain(own)
+    }
 }
 
 /// One agent: what it may use.
@@ -36,8 +49,8 @@ pub struct Config {
 pub struct Agent {
     /// Its name.
     pub id: AgentId,
-    /// Its servers; shared between agents that have the same.
-    pub servers: Arc<BTreeMap<ServerName, Arc<ConfiguredServer>>>,
+    /// Its servers.
+    pub servers: AgentServers,
     /// Its model, where one is chosen.
     pub model: Option<ModelChoice>,
     /// The directory in which it works, where one is set.
@@ -54,8 +67,48 @@ pub struct Agent {
     pub tool_search: ToolSearch,
 }
 
+/// Servers by name.
+pub(crate) type ServerMap = BTreeMap<ServerName, Arc<ConfiguredServer>>;
+
+/// The servers of an agent: those that all agents share, and its own, which win.
+#[derive(Clone, Debug, Default)]
+pub struct AgentServers {
+    pub(crate) common: Arc<ServerMap>,
+    pub(crate) own: ServerMap,
+}
+
+impl AgentServers {
+    /// The server of this name.
+    pub fn get(&self, name: &str) -> Option<&Arc<ConfiguredServer>> {
+        self.own.get(name).or_else(|| self.common.get(name))
+    }
+
+    /// All servers, in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<ConfiguredServer>> {
+        let mut common = self.common.values().peekable();
+        let mut own = self.own.values().peekable();
+        std::iter::from_fn(move || match (common.peek(), own.peek()) {
+            (Some(shared), Some(mine)) => match shared.name.cmp(&mine.name) {
+                std::cmp::Ordering::Less => common.next(),
+                std::cmp::Ordering::Equal => {
+                    common.next();
+                    own.next()
+                }
+                std::cmp::Ordering::Greater => own.next(),
+            },
+            (Some(_), None) => common.next(),
+            (None, _) => own.next(),
+        })
+    }
+
+    /// The servers in which this agent differs from the others.
+    pub fn own(&self) -> impl Iterator<Item = &Arc<ConfiguredServer>> {
+        self.own.values()
+    }
+}
+
 /// A server as the configuration has it, usable or not.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ConfiguredServer {
     /// Its name.
     pub name: ServerName,
@@ -64,16 +117,34 @@ pub struct ConfiguredServer {
     /// The place that gave `command` or `url`.
     pub place: Place,
     /// What it is.
-    pub definition: Definition,
+    pub definition: Definition<Server>,
 }
 
-/// What a server is, if its definition is sound.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Definition {
-    /// It can be started.
-    Sound(Arc<Server>),
-    /// It can't, for these reasons; other servers don't mind.
-    Broken(Vec<String>),
+/// A part of the configuration that stands for itself: if it is not sound, others don't mind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Definition<T> {
+    /// It can be used.
+    Sound(Arc<T>),
+    /// It can't, for these reasons.
+    Broken(Vec<Problem>),
+}
+
+impl<T> Definition<T> {
+    /// Sound if there is nothing against it.
+    pub(crate) fn new(value: Option<T>, reasons: Vec<Problem>) -> Self {
+        match value {
+            Some(value) if reasons.is_empty() => Self::Sound(Arc::new(value)),
+            Some(_) | None => Self::Broken(reasons),
+        }
+    }
+
+    /// What it is, if it can be used.
+    pub fn sound(&self) -> Option<&Arc<T>> {
+        match self {
+            Self::Sound(value) => Some(value),
+            Self::Broken(_) => None,
+        }
+    }
 }
 
 /// How many servers may be connected at a time.

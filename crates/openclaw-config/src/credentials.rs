@@ -2,30 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use openclaw_secrets::{REDACTED, Redactor, Secret, is_credential_name, looks_like_credential};
+use openclaw_secrets::{REDACTED, Secret, is_credential_name, looks_like_credential};
 use serde_json::{Map, Value as Json, json};
 
-use crate::config::{Config, Definition};
+use crate::config::{Config, Definition, SecretProvider};
 use crate::raw::ConfigValue;
 use crate::server::{Authorization, Launch};
 
 impl Config {
-    /// The credentials that stand in the configuration itself or in its variables, for the filter
-    /// that keeps them out of every output.
+    /// The credentials that stand in the configuration itself, for the filter that keeps them out
+    /// of every output. Those that came from variables are in `Loaded`.
     pub fn credentials(&self) -> Vec<Secret> {
         let mut found = Vec::new();
-        for server in self
-            .agents
-            .values()
-            .flat_map(|agent| agent.servers.values())
-        {
-            let Definition::Sound(server) = &server.definition else {
+        for server in self.servers() {
+            let Some(server) = server.definition.sound() else {
                 continue;
             };
             match &server.launch {
-                Launch::Stdio(launch) => collect(&launch.environment, &mut found),
+                Launch::Stdio(launch) => {
+                    collect(&launch.environment, &mut found);
+                    found.extend(argument_credentials(&launch.args));
+                }
                 Launch::Remote(launch) => {
                     collect(&launch.headers, &mut found);
+                    found.extend(launch.url.password().map(Secret::new));
                     match &launch.authorization {
                         Authorization::Header(value) | Authorization::ApiKey(value) => {
                             found.extend(secret_of(value));
@@ -37,12 +37,27 @@ impl Config {
                 }
             }
         }
-        for provider in self.model_providers.values() {
+        for provider in self.model_providers.values().filter_map(Definition::sound) {
             collect(&provider.headers, &mut found);
             found.extend(provider.api_key.as_ref().and_then(secret_of));
         }
-        let gateway = [&self.gateway.token, &self.gateway.password];
-        found.extend(gateway.into_iter().flatten().filter_map(secret_of));
+        for provider in self.secret_providers.values().filter_map(Definition::sound) {
+            if let SecretProvider::Exec {
+                args, environment, ..
+            } = &**provider
+            {
+                found.extend(argument_credentials(args));
+                let values = environment.iter();
+                let credentials = values.filter(|(name, value)| is_credential(name, value, &[]));
+                found.extend(credentials.map(|(_, value)| Secret::new(value.as_str())));
+            }
+        }
+        if let Some(gateway) = self.gateway.sound() {
+            let values = [&gateway.token, &gateway.password];
+            found.extend(values.into_iter().flatten().filter_map(secret_of));
+        }
+        found.sort_by(|one, other| one.expose().cmp(other.expose()));
+        found.dedup();
         found
     }
 }
@@ -105,31 +120,41 @@ pub(crate) fn plain(name: &str, value: &str, variables: &[String]) -> String {
     if is_credential(name, value, variables) {
         REDACTED.to_owned()
     } else {
-        Redactor::new().redact(value).into_owned()
+        value.to_owned()
     }
 }
 
+/// The arguments, of each of which part is a credential: what is shown of it.
+fn shown_arguments(args: &[String]) -> impl Iterator<Item = (&String, Option<&str>)> {
+    let mut after_option = false;
+    args.iter().map(move |argument| {
+        let name = argument.trim_start_matches('-');
+        let is_option = argument.starts_with('-');
+        let hidden = std::mem::replace(
+            &mut after_option,
+            is_option && !name.contains('=') && is_credential_name(name),
+        );
+        let assigned = name
+            .split_once('=')
+            .filter(|(name, value)| is_option && looks_like_credential(name, value))
+            .and_then(|(_, value)| argument.strip_suffix(value));
+        let shown = if hidden { Some("") } else { assigned };
+        (argument, shown)
+    })
+}
+
+fn argument_credentials(args: &[String]) -> Vec<Secret> {
+    shown_arguments(args)
+        .filter_map(|(argument, shown)| Some(Secret::new(&argument[shown?.len()..])))
+        .collect()
+}
+
 /// Arguments, those after an option such as `--token` hidden.
-pub(crate) fn arguments(args: &[String], redactor: &Redactor) -> Json {
-    let mut hide = false;
-    args.iter()
-        .map(|argument| {
-            let name = argument.trim_start_matches('-');
-            let hidden = std::mem::replace(
-                &mut hide,
-                argument.starts_with('-') && !name.contains('=') && is_credential_name(name),
-            );
-            let assigned = name
-                .split_once('=')
-                .filter(|(name, value)| {
-                    argument.starts_with('-') && looks_like_credential(name, value)
-                })
-                .and_then(|(_, value)| argument.strip_suffix(value));
-            match assigned {
-                _ if hidden => json!(REDACTED),
-                Some(start) => json!(format!("{start}{REDACTED}")),
-                None => json!(redactor.redact(argument)),
-            }
+pub(crate) fn arguments(args: &[String]) -> Json {
+    shown_arguments(args)
+        .map(|(argument, shown)| match shown {
+            Some(start) => json!(format!("{start}{REDACTED}")),
+            None => json!(argument),
         })
         .collect::<Vec<Json>>()
         .into()

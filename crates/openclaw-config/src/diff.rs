@@ -1,22 +1,33 @@
 //! What a new configuration changes about the servers of an old one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use openclaw_state::StateKey;
 
 use crate::agent::AgentId;
-use crate::config::{Config, ConfiguredServer, Definition};
-use crate::fingerprint::Fingerprint;
-use crate::server::ServerName;
+use crate::config::{Config, ConfiguredServer};
+use crate::fingerprint::{Fingerprint, Fingerprints};
+use crate::server::{Server, ServerName};
 
 /// Who uses a connection: an agent, under a name.
 pub type User = (AgentId, ServerName);
 
-/// Connections and who uses each.
-pub type Connections = BTreeMap<Fingerprint, BTreeSet<User>>;
+/// A connection that servers of a configuration need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Connection {
+    /// The definition whose settings hold for the connection itself, such as how long connecting
+    /// may take and how often it is restarted: that of the first user.
+    pub server: Arc<Server>,
+    /// Who uses it.
+    pub users: BTreeSet<User>,
+}
+
+/// Connections by their fingerprints.
+pub type Connections = BTreeMap<Fingerprint, Connection>;
 
 /// The differences between two configurations.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
     /// Connections that only the new one has.
     pub start: Connections,
@@ -45,12 +56,20 @@ pub enum Change {
 
 /// The connections that the usable servers of a configuration need.
 pub fn connections(config: &Config, key: &StateKey) -> Connections {
+    let fingerprints = Fingerprints::new(config, key);
     let mut connections = Connections::new();
     for agent in config.agents.values() {
-        for (name, configured) in agent.servers.iter() {
-            if let Some(fingerprint) = fingerprint(configured, key) {
-                let users = connections.entry(fingerprint).or_default();
-                users.insert((agent.id.clone(), name.clone()));
+        for configured in agent.servers.iter() {
+            if let Some(server) = usable(configured) {
+                let connection = connections
+                    .entry(fingerprints.of(server))
+                    .or_insert_with(|| Connection {
+                        server: Arc::clone(server),
+                        users: BTreeSet::new(),
+                    });
+                connection
+                    .users
+                    .insert((agent.id.clone(), configured.name.clone()));
             }
         }
     }
@@ -60,10 +79,10 @@ pub fn connections(config: &Config, key: &StateKey) -> Connections {
 /// Compares two configurations.
 pub fn difference(old: &Config, new: &Config, key: &StateKey) -> Difference {
     let (before, after) = (connections(old, key), connections(new, key));
-    let select = |left: &Connections, right: &Connections, shared: bool| {
+    let select = |left: &Connections, right: &Connections, shared: bool| -> Connections {
         left.iter()
             .filter(|(fingerprint, _)| right.contains_key(*fingerprint) == shared)
-            .map(|(fingerprint, users)| (*fingerprint, users.clone()))
+            .map(|(fingerprint, connection)| (*fingerprint, connection.clone()))
             .collect()
     };
     Difference {
@@ -76,6 +95,7 @@ pub fn difference(old: &Config, new: &Config, key: &StateKey) -> Difference {
 
 fn changes(old: &Config, new: &Config, key: &StateKey) -> BTreeMap<User, Change> {
     let (before, after) = (users(old), users(new));
+    let (old, new) = (Fingerprints::new(old, key), Fingerprints::new(new, key));
     let all: BTreeSet<&User> = before.keys().chain(after.keys()).collect();
     all.into_iter()
         .filter_map(|user| {
@@ -83,23 +103,20 @@ fn changes(old: &Config, new: &Config, key: &StateKey) -> BTreeMap<User, Change>
                 (None, None) => return None,
                 (None, Some(_)) => Change::Added,
                 (Some(_), None) => Change::Removed,
-                (Some(old), Some(new)) => change(old, new, key)?,
+                (Some(was), Some(is)) => {
+                    let was_print = usable(was).map(|server| old.of(server));
+                    let is_print = usable(is).map(|server| new.of(server));
+                    match (was_print, is_print) {
+                        (Some(before), Some(after)) if before != after => Change::Relaunched,
+                        (None, Some(_)) | (Some(_), None) => Change::Switched,
+                        _ if was == is => return None,
+                        _ => Change::Reconfigured,
+                    }
+                }
             };
             Some((user.clone(), change))
         })
         .collect()
-}
-
-fn change(old: &ConfiguredServer, new: &ConfiguredServer, key: &StateKey) -> Option<Change> {
-    if old == new {
-        return None;
-    }
-    match (fingerprint(old, key), fingerprint(new, key)) {
-        (Some(before), Some(after)) if before == after => Some(Change::Reconfigured),
-        (Some(_), Some(_)) => Some(Change::Relaunched),
-        (None, None) => Some(Change::Reconfigured),
-        (None, Some(_)) | (Some(_), None) => Some(Change::Switched),
-    }
 }
 
 fn users(config: &Config) -> BTreeMap<User, &ConfiguredServer> {
@@ -107,18 +124,15 @@ fn users(config: &Config) -> BTreeMap<User, &ConfiguredServer> {
         .agents
         .values()
         .flat_map(|agent| {
-            agent
-                .servers
-                .iter()
-                .map(|(name, server)| ((agent.id.clone(), name.clone()), server.as_ref()))
+            agent.servers.iter().map(|server| {
+                let user = (agent.id.clone(), server.name.clone());
+                (user, server.as_ref())
+            })
         })
         .collect()
 }
 
-/// The fingerprint of a server that can be used.
-fn fingerprint(configured: &ConfiguredServer, key: &StateKey) -> Option<Fingerprint> {
-    match &configured.definition {
-        Definition::Sound(server) if configured.enabled => Some(Fingerprint::of(server, key)),
-        Definition::Sound(_) | Definition::Broken(_) => None,
-    }
+/// What a server is, if it can be used and is switched on.
+fn usable(configured: &ConfiguredServer) -> Option<&Arc<Server>> {
+    configured.definition.sound().filter(|_| configured.enabled)
 }

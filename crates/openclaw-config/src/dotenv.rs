@@ -1,8 +1,15 @@
 //! `.env` files: `NAME=value` lines.
 
-/// A line that is not an assignment; its text is not kept, since it may be a secret.
+/// A line with a mistake; its text is not kept, since it may be a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BadLine(pub(crate) usize);
+pub(crate) struct BadLine {
+    pub(crate) line: usize,
+    pub(crate) fault: &'static str,
+}
+
+const NO_ASSIGNMENT: &str = "this line is not `NAME=value` and is ignored";
+const TEXT_AFTER_QUOTE: &str =
+    "text follows after the closing quote and is ignored: is a quote missing above?";
 
 /// The assignments of a `.env` file in their order, and the lines that are none.
 ///
@@ -17,9 +24,25 @@ pub(crate) fn parse(text: &str) -> (Vec<(String, String)>, Vec<BadLine>) {
     while !rest.is_empty() {
         let (consumed, outcome) = entry(rest);
         match outcome {
-            Entry::Assignment(name, value) => assignments.push((name, value)),
+            Entry::Assignment(name, value, rest_of_line) => {
+                if !is_comment(rest_of_line) {
+                    let last = line
+                        + rest[..consumed]
+                            .trim_end_matches('\n')
+                            .matches('\n')
+                            .count();
+                    bad.push(BadLine {
+                        line: last,
+                        fault: TEXT_AFTER_QUOTE,
+                    });
+                }
+                assignments.push((name, value));
+            }
             Entry::Nothing => {}
-            Entry::Bad => bad.push(BadLine(line)),
+            Entry::Bad => bad.push(BadLine {
+                line,
+                fault: NO_ASSIGNMENT,
+            }),
         }
         line += rest[..consumed].matches('\n').count();
         rest = &rest[consumed..];
@@ -27,14 +50,21 @@ pub(crate) fn parse(text: &str) -> (Vec<(String, String)>, Vec<BadLine>) {
     (assignments, bad)
 }
 
-enum Entry {
-    Assignment(String, String),
+/// Whether what stands after a value is nothing or a comment.
+fn is_comment(text: &str) -> bool {
+    let text = text.trim();
+    text.is_empty() || text.starts_with('#')
+}
+
+enum Entry<'t> {
+    /// A name, its value, and what stands after the value's closing quote.
+    Assignment(String, String, &'t str),
     Nothing,
     Bad,
 }
 
 /// Reads one entry and says how many bytes it took, its line end included.
-fn entry(text: &str) -> (usize, Entry) {
+fn entry(text: &str) -> (usize, Entry<'_>) {
     let end = text.find('\n').map_or(text.len(), |index| index + 1);
     let line = text[..end].trim();
     if line.is_empty() || line.starts_with('#') {
@@ -69,8 +99,9 @@ fn entry(text: &str) -> (usize, Entry) {
             inner.to_owned()
         };
         let after = &text[close + 1..];
-        let end = close + 1 + after.find('\n').map_or(after.len(), |index| index + 1);
-        return (end, Entry::Assignment(name.to_owned(), value));
+        let length = after.find('\n').map_or(after.len(), |index| index + 1);
+        let assignment = Entry::Assignment(name.to_owned(), value, &after[..length]);
+        return (close + 1 + length, assignment);
     }
     let bare = text.get(start..end).unwrap_or_default();
     let bare = match bare
@@ -82,7 +113,7 @@ fn entry(text: &str) -> (usize, Entry) {
     };
     (
         end.max(start),
-        Entry::Assignment(name.to_owned(), bare.trim().to_owned()),
+        Entry::Assignment(name.to_owned(), bare.trim().to_owned(), ""),
     )
 }
 
@@ -175,14 +206,31 @@ CRLF=windows\r
     fn lines_that_assign_nothing_are_counted() {
         let (assignments, bad) = parse("A=1\nnot an assignment\n1X=2\n=3\nB=2");
         assert_eq!(assignments.len(), 2);
-        assert_eq!(bad, [BadLine(2), BadLine(3), BadLine(4)]);
+        assert_eq!(
+            bad.iter().map(|bad| bad.line).collect::<Vec<_>>(),
+            [2, 3, 4]
+        );
+    }
+
+    #[test]
+    fn a_forgotten_quote_is_pointed_out_where_it_shows() {
+        let (assignments, bad) = parse("A=\"abc\nTOKEN=x\nB=\"def\"\nC=1\n");
+        assert_eq!(assignments.len(), 2, "{assignments:?}");
+        assert_eq!(
+            bad,
+            [BadLine {
+                line: 3,
+                fault: TEXT_AFTER_QUOTE
+            }]
+        );
     }
 
     proptest! {
         #[test]
         fn any_text_is_read_to_its_end(text in "[\"'`=\\\\# \n\rA-C\u{e9}]{0,60}") {
             let (assignments, bad) = parse(&text);
-            prop_assert!(assignments.len() + bad.len() <= text.lines().count().max(1));
+            prop_assert!(assignments.len() <= text.lines().count());
+            prop_assert!(bad.len() <= text.lines().count());
         }
     }
 }

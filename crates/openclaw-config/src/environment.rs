@@ -9,6 +9,19 @@ use crate::source::read_text;
 /// How large a `.env` file may be.
 const DOTENV_LIMIT: u64 = 1_000_000;
 
+/// What a person should know about a `.env` file.
+#[derive(Debug)]
+pub(crate) enum DotenvFinding {
+    /// It can't be read.
+    Unreadable { path: PathBuf, message: String },
+    /// Some of its lines are not what they should be.
+    Lines {
+        path: PathBuf,
+        text: String,
+        lines: Vec<(usize, &'static str)>,
+    },
+}
+
 /// Everything about the surroundings of a process that a configuration depends on.
 ///
 /// Passed in rather than asked for, so that tests need not touch the machine.
@@ -106,7 +119,7 @@ impl Environment {
 
     /// Reads `./.env` and the one of the state directory, the first winning over the second and
     /// the process over both. Returns what a person should know about them.
-    pub(crate) fn read_dotenv(&mut self, state: &Path) -> Vec<(PathBuf, String)> {
+    pub(crate) fn read_dotenv(&mut self, state: &Path) -> Vec<DotenvFinding> {
         let mut findings = Vec::new();
         let here = self.directory.join(".env");
         let there = state.join(".env");
@@ -125,15 +138,29 @@ impl Environment {
                     for (name, value) in assignments {
                         self.files.entry(name).or_insert(value);
                     }
-                    findings.extend(bad.into_iter().map(|line| {
-                        let message = format!("line {} is not `NAME=value` and is ignored", line.0);
-                        (path.clone(), message)
-                    }));
+                    if !bad.is_empty() {
+                        let lines = bad
+                            .into_iter()
+                            .map(|line| (line.line, line.fault))
+                            .collect();
+                        findings.push(DotenvFinding::Lines { path, text, lines });
+                    }
                 }
-                Err(error) => findings.push((path, error.to_string())),
+                Err(error) => findings.push(DotenvFinding::Unreadable {
+                    path,
+                    message: error.to_string(),
+                }),
             }
         }
         findings
+    }
+
+    /// Whether Google's credentials are found where its programs look for them.
+    pub(crate) fn has_google_credentials(&self) -> bool {
+        let default = ".config/gcloud/application_default_credentials.json";
+        self.process_variable("GOOGLE_APPLICATION_CREDENTIALS")
+            .is_some()
+            || self.home().is_some_and(|home| home.join(default).is_file())
     }
 
     /// Adds a variable of the configuration's own `env.vars`, which gives way to all others.
@@ -180,8 +207,10 @@ mod tests {
         environment.add_fallback("D", "config");
         let values = ["A", "B", "C", "D"].map(|name| environment.variable(name).unwrap());
         assert_eq!(values, ["process", "here", "state", "config"]);
-        assert_eq!(findings.len(), 1);
-        assert!(findings[0].1.contains("line 4"));
+        match &findings[..] {
+            [DotenvFinding::Lines { lines, .. }] => assert_eq!(lines[0].0, 4),
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! What makes one connection the same as another.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use openclaw_secrets::SecretReference;
 use openclaw_state::StateKey;
 use ring::hmac;
+use url::Url;
 
+use crate::config::{Config, Definition, SecretProvider};
 use crate::raw::ConfigValue;
 use crate::server::{
     Authorization, InheritedEnvironment, Launch, OAuthSettings, RemoteLaunch, RemoteTransport,
@@ -19,12 +23,30 @@ use crate::server::{
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint([u8; 32]);
 
-impl Fingerprint {
+/// Makes the fingerprints of the servers of one configuration.
+pub struct Fingerprints<'a> {
+    key: hmac::Key,
+    providers: &'a BTreeMap<String, Definition<SecretProvider>>,
+}
+
+impl<'a> Fingerprints<'a> {
+    /// For the servers of a configuration, with the key of a state directory.
+    pub fn new(config: &'a Config, key: &StateKey) -> Self {
+        Self {
+            key: hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()),
+            providers: &config.secret_providers,
+        }
+    }
+
     /// The fingerprint of a server.
-    pub fn of(server: &Server, key: &StateKey) -> Self {
-        let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
-        let mut hash = Hash(hmac::Context::with_key(&key));
+    pub fn of(&self, server: &Server) -> Fingerprint {
+        let mut hash = Hash {
+            context: hmac::Context::with_key(&self.key),
+            providers: self.providers,
+        };
         hash.text("openclaw launch 1");
+        // Sessions that have a connection each do not share it with those who share one.
+        hash.text(server.scope.as_str());
         match &server.launch {
             Launch::Stdio(launch) => hash.stdio(launch),
             Launch::Remote(launch) => {
@@ -37,8 +59,8 @@ impl Fingerprint {
             }
         }
         let mut bytes = [0; 32];
-        bytes.copy_from_slice(hash.0.sign().as_ref());
-        Self(bytes)
+        bytes.copy_from_slice(hash.context.sign().as_ref());
+        Fingerprint(bytes)
     }
 }
 
@@ -57,16 +79,19 @@ impl fmt::Debug for Fingerprint {
 }
 
 /// Feeds values so that no two different definitions give the same bytes.
-struct Hash(hmac::Context);
+struct Hash<'a> {
+    context: hmac::Context,
+    providers: &'a BTreeMap<String, Definition<SecretProvider>>,
+}
 
-impl Hash {
+impl Hash<'_> {
     fn text(&mut self, text: &str) {
         self.number(text.len());
-        self.0.update(text.as_bytes());
+        self.context.update(text.as_bytes());
     }
 
     fn number(&mut self, number: usize) {
-        self.0.update(&(number as u64).to_le_bytes());
+        self.context.update(&(number as u64).to_le_bytes());
     }
 
     fn texts<'t>(&mut self, texts: impl ExactSizeIterator<Item = &'t String>) {
@@ -96,6 +121,45 @@ impl Hash {
                 self.number(1);
                 self.text(prefix);
                 self.text(&secret.to_string());
+                if let SecretReference::Configured { provider, .. } = secret {
+                    self.provider(provider);
+                }
+            }
+        }
+    }
+
+    /// A reference means another secret when its provider is set up in another way.
+    fn provider(&mut self, name: &str) {
+        match self
+            .providers
+            .get(name)
+            .and_then(Definition::sound)
+            .map(|provider| &**provider)
+        {
+            None => self.number(0),
+            Some(SecretProvider::Environment { allowlist }) => {
+                self.number(1);
+                self.optional(allowlist.as_ref(), |hash, names| hash.texts(names.iter()));
+            }
+            Some(SecretProvider::File { path, mode }) => {
+                self.number(2);
+                self.path(path);
+                self.text(mode.as_str());
+            }
+            Some(SecretProvider::Exec {
+                command,
+                args,
+                environment,
+                pass_environment,
+                timeout: _,
+                max_output_bytes: _,
+            }) => {
+                self.number(3);
+                self.path(command);
+                self.texts(args.iter());
+                self.texts(environment.keys());
+                self.texts(environment.values());
+                self.texts(pass_environment.iter());
             }
         }
     }
@@ -108,10 +172,17 @@ impl Hash {
         }
     }
 
+    fn addresses(&mut self, addresses: &Vec<Url>) {
+        self.number(addresses.len());
+        for address in addresses {
+            self.text(address.as_str());
+        }
+    }
+
     fn path(&mut self, path: &std::path::Path) {
         let bytes = path.as_os_str().as_encoded_bytes();
         self.number(bytes.len());
-        self.0.update(bytes);
+        self.context.update(bytes);
     }
 
     fn stdio(&mut self, launch: &StdioLaunch) {
@@ -138,7 +209,7 @@ impl Hash {
         }
         self.optional(directory.as_deref(), Self::path);
         self.text(protocol.as_str());
-        self.optional(roots.as_ref(), |hash, roots| hash.texts(roots.iter()));
+        self.optional(roots.as_ref(), Self::addresses);
     }
 
     fn remote(&mut self, launch: &RemoteLaunch) {
@@ -175,7 +246,7 @@ impl Hash {
             hash.optional(identity.key.as_deref(), Self::path);
         });
         self.text(protocol.as_str());
-        self.optional(roots.as_ref(), |hash, roots| hash.texts(roots.iter()));
+        self.optional(roots.as_ref(), Self::addresses);
     }
 
     fn oauth(&mut self, settings: &OAuthSettings) {

@@ -15,8 +15,10 @@ use crate::tree::{Member, Node, Object, Value};
 const KEY: &str = "$include";
 /// How deep files may include files.
 const DEEPEST: usize = 10;
-/// How large an included file may be.
-const LARGEST: u64 = 2_000_000;
+/// How large an included file may be: 2 MiB, as in the TypeScript OpenClaw.
+const LARGEST: u64 = 2 << 20;
+/// How large all included files together may be.
+const LARGEST_IN_ALL: usize = 32 << 20;
 /// How many files one configuration may include, since a few that include each other's
 /// neighbours would otherwise multiply.
 const MOST: usize = 200;
@@ -26,11 +28,13 @@ const MOST: usize = 200;
 /// A string replaces the object that holds it, an array of strings is merged deeply in its order,
 /// and the keys beside `$include` win over both. All files lie in the directory of the main one.
 pub(crate) fn resolve(root: Node, main: &Path, report: &mut Report) -> Node {
-    let directory = main.parent().unwrap_or(Path::new("."));
+    // The directory of the real file, also where a link leads to it.
+    let main = fs::canonicalize(main).unwrap_or_else(|_| main.to_owned());
     let mut resolver = Resolver {
-        boundary: fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned()),
-        open: vec![fs::canonicalize(main).unwrap_or_else(|_| main.to_owned())],
+        boundary: main.parent().unwrap_or(Path::new(".")).to_owned(),
+        open: vec![main],
         count: 0,
+        bytes: 0,
         path: JsonPath::default(),
         report,
     };
@@ -42,6 +46,7 @@ struct Resolver<'a> {
     /// The files that are being read, from the main one to the innermost.
     open: Vec<PathBuf>,
     count: usize,
+    bytes: usize,
     path: JsonPath,
     report: &'a mut Report,
 }
@@ -165,6 +170,12 @@ impl Resolver<'_> {
                 return None;
             }
         };
+        self.bytes += text.len();
+        if self.bytes > LARGEST_IN_ALL {
+            let message = format!("more than {} MiB are included", LARGEST_IN_ALL >> 20);
+            self.problem(at, message);
+            return None;
+        }
         let file = self.report.sources.add(path.clone(), text.clone());
         let node = parse(&text, file, &self.path, self.report)?;
         self.open.push(path);
@@ -240,7 +251,10 @@ impl Resolver<'_> {
     }
 }
 
-/// Merges objects key by key; anything else is replaced by what comes later.
+/// Merges objects key by key and joins arrays; anything else is replaced by what comes later.
+///
+/// Arrays are joined as in the TypeScript OpenClaw: lists of what is denied must not get shorter
+/// by being spread over files.
 fn merge(before: Node, after: Node) -> Node {
     match (before.value, after.value) {
         (Value::Object(mut base), Value::Object(over)) => {
@@ -269,6 +283,13 @@ fn merge(before: Node, after: Node) -> Node {
             Node {
                 span: after.span,
                 value: Value::Object(base),
+            }
+        }
+        (Value::Array(mut base), Value::Array(more)) => {
+            base.extend(more);
+            Node {
+                span: after.span,
+                value: Value::Array(base),
             }
         }
         (_, value) => Node {

@@ -46,14 +46,14 @@ mod tree;
 
 pub use agent::{AgentId, AgentIdError};
 pub use config::{
-    Agent, Approval, Config, ConfigValue, ConfiguredServer, Definition, FileMode, Gateway,
-    GatewayAuthMode, ModelChoice, ModelFacts, ModelProvider, PolicyLayer, SecretProvider,
+    Agent, AgentServers, Approval, Config, ConfigValue, ConfiguredServer, Definition, FileMode,
+    Gateway, GatewayAuthMode, ModelChoice, ModelFacts, ModelProvider, PolicyLayer, SecretProvider,
     ServerLimits, ToolSearch, WithoutPerson,
 };
-pub use diff::{Change, Connections, Difference, User, connections, difference};
+pub use diff::{Change, Connection, Connections, Difference, User, connections, difference};
 pub use edit::{EditError, Editor, ServerEdit};
 pub use environment::Environment;
-pub use fingerprint::Fingerprint;
+pub use fingerprint::{Fingerprint, Fingerprints};
 pub use load::{Loaded, load};
 pub use location::{Location, LocationError, Overrides};
 pub use path::JsonPath;

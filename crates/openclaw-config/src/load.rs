@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use openclaw_secrets::Secret;
 use openclaw_state::ReadError;
 
 use crate::config::Config;
-use crate::environment::Environment;
+use crate::environment::{DotenvFinding, Environment};
+use crate::expand::expand;
 use crate::include;
 use crate::location::Location;
 use crate::parse::parse;
@@ -13,9 +15,9 @@ use crate::path::JsonPath;
 use crate::raw::RawRoot;
 use crate::report::{Kind, Problem, Report};
 use crate::resolve::resolve;
-use crate::shape::{Context, Field, Shape};
+use crate::shape::{Context, Shape, UsedCredentials};
 use crate::source::{SourceError, read_text};
-use crate::tree::Node;
+use crate::tree::{Node, Value};
 
 /// How large the main file may be.
 const LARGEST: u64 = 8_000_000;
@@ -27,6 +29,9 @@ pub struct Loaded {
     pub config: Option<Config>,
     /// What is wrong.
     pub report: Report,
+    /// The credentials that variables put into it, for the filter that keeps them out of every
+    /// output; also where there is no configuration.
+    pub credentials: Vec<Secret>,
 }
 
 /// Reads, checks and resolves the configuration at a location.
@@ -67,21 +72,21 @@ struct Loading<'a> {
     location: &'a Location,
     environment: Environment,
     report: Report,
+    used: UsedCredentials,
 }
 
 impl<'a> Loading<'a> {
     fn new(location: &'a Location, environment: &Environment) -> Self {
         let mut environment = environment.clone();
         let mut report = Report::new(location.config.clone());
-        for (path, message) in environment.read_dotenv(&location.state) {
-            let file = report.sources.add(path, String::new());
-            let problem = Problem::warning(Kind::File, &JsonPath::default(), message);
-            report.add(problem.in_file(file));
+        for finding in environment.read_dotenv(&location.state) {
+            report_dotenv(finding, &mut report);
         }
         Self {
             location,
             environment,
             report,
+            used: UsedCredentials::new(),
         }
     }
 
@@ -99,18 +104,23 @@ impl<'a> Loading<'a> {
             environment: &self.environment,
             report: &mut self.report,
             path: root,
+            used: &mut self.used,
         };
         RawRoot::decode(&tree, &mut context)
     }
 
     fn finish(mut self, raw: Option<&RawRoot>) -> Loaded {
-        let directory = self.location.config.parent().unwrap_or(Path::new("."));
+        // Files are looked for beside the real file, also where a link leads to it.
+        let file = std::fs::canonicalize(&self.location.config);
+        let file = file.as_ref().unwrap_or(&self.location.config);
+        let directory = file.parent().unwrap_or(Path::new("."));
         let config = raw.map(|raw| resolve(raw, directory, &self.environment, &mut self.report));
         self.report.sort();
         let usable = !self.report.is_fatal();
         Loaded {
             config: config.filter(|_| usable),
             report: self.report,
+            credentials: self.used.into_values().collect(),
         }
     }
 }
@@ -126,28 +136,39 @@ fn advise(tree: &Node, report: &mut Report) {
 }
 
 /// Adds `env.vars`, which the rest of the file may name.
+///
+/// They may name variables in turn; one that names a missing one is missing itself.
 fn add_own_variables(tree: &Node, environment: &mut Environment) {
-    // Mistakes are reported when the whole file is read.
-    let mut ignored = Report::default();
-    let before = environment.clone();
-    let mut context = Context {
-        environment: &before,
-        report: &mut ignored,
-        path: JsonPath::default(),
-    };
     let section = tree
         .as_object()
         .and_then(|root| root.get("env"))
         .and_then(|env| env.value.as_object())
-        .and_then(|env| env.get("vars"));
-    let Some(section) = section else {
-        return;
-    };
-    let mut vars: Field<crate::shape::Named<crate::expand::Text>> = Field::Absent;
-    context.field(section, "vars", &mut vars);
-    for (name, text) in vars.value().cloned().unwrap_or_default().0 {
-        if text.is_complete() {
-            environment.add_fallback(&name, &text.value);
+        .and_then(|env| env.get("vars"))
+        .and_then(|vars| vars.value.as_object());
+    let before = environment.clone();
+    for member in section.into_iter().flat_map(|vars| &vars.members) {
+        if let Value::String(source) = &member.value.value {
+            let text = expand(source, &before);
+            if text.is_complete() {
+                environment.add_fallback(&member.key, &text.value);
+            }
+        }
+    }
+}
+
+fn report_dotenv(finding: DotenvFinding, report: &mut Report) {
+    let root = JsonPath::default();
+    match finding {
+        DotenvFinding::Unreadable { path, message } => {
+            let file = report.sources.add_hidden(path, String::new());
+            report.add(Problem::warning(Kind::File, &root, message).in_file(file, 0));
+        }
+        DotenvFinding::Lines { path, text, lines } => {
+            let file = report.sources.add_hidden(path, text);
+            for (line, fault) in lines {
+                let start = report.sources.file(file).line_start(line);
+                report.add(Problem::warning(Kind::File, &root, fault).in_file(file, start));
+            }
         }
     }
 }

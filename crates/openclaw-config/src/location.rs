@@ -36,8 +36,8 @@ pub enum LocationError {
     NoHome,
     /// The name of the profile cannot be part of a directory's name.
     #[error(
-        "the profile {0:?} has a name of another kind: use 1 to 64 letters, digits, `-` and `_`, \
-         beginning with a letter or digit"
+        "{0:?} is not a valid profile name: use 1 to 64 letters, digits, `-` and `_`, beginning \
+         with a letter or digit"
     )]
     Profile(String),
 }

@@ -10,7 +10,7 @@ use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, pars
 use crate::path::JsonPath;
 use crate::report::{Kind, Problem, Report};
 use crate::source::{FileId, Span};
-use crate::tree::{Member, Node, Object, Value};
+use crate::tree::{Member, Node, Number, Object, Value};
 
 /// JSON5, neither more nor less.
 pub(crate) fn options() -> ParseOptions {
@@ -48,7 +48,8 @@ pub(crate) fn parse(
                 );
                 return None;
             };
-            Some(Converter { file, report }.node(value, &mut path.clone()))
+            let mut converter = Converter { text, file, report };
+            Some(converter.node(value, &mut path.clone()))
         }
         Err(error) => {
             let range = error.range();
@@ -78,7 +79,9 @@ fn syntax_message(kind: &ParseErrorKind) -> String {
         ParseErrorKind::UnterminatedObject => "this object has no closing `}`",
         ParseErrorKind::UnterminatedArray => "this array has no closing `]`",
         ParseErrorKind::UnterminatedCommentBlock => "this comment has no closing `*/`",
-        ParseErrorKind::UnexpectedWord => "strings need quotes",
+        ParseErrorKind::UnexpectedWord | ParseErrorKind::UnexpectedToken => {
+            "this is no value: strings need straight quotes, `\"…\"` or `'…'`"
+        }
         ParseErrorKind::NestingDepthExceeded => "the values are nested too deeply",
         other => {
             let text = other.to_string();
@@ -93,6 +96,7 @@ fn syntax_message(kind: &ParseErrorKind) -> String {
 }
 
 struct Converter<'a> {
+    text: &'a str,
     file: FileId,
     report: &'a mut Report,
 }
@@ -113,8 +117,14 @@ impl Converter<'_> {
         let value = match value {
             ast::Value::NullKeyword(_) => Value::Null,
             ast::Value::BooleanLit(literal) => Value::Bool(literal.value),
-            ast::Value::NumberLit(literal) => Value::Number(number(literal.value)),
-            ast::Value::StringLit(literal) => Value::String(literal.value.into_owned()),
+            ast::Value::NumberLit(literal) => Value::Number(Number {
+                value: number(literal.value),
+                text: literal.value.to_owned(),
+            }),
+            ast::Value::StringLit(literal) => {
+                self.check_line_breaks(span, path);
+                Value::String(literal.value.into_owned())
+            }
             ast::Value::Array(array) => Value::Array(
                 array
                     .elements
@@ -133,13 +143,34 @@ impl Converter<'_> {
         Node { span, value }
     }
 
+    /// Reports a string that goes on in the next line, as one without its closing quote does.
+    fn check_line_breaks(&mut self, span: Span, path: &JsonPath) {
+        let raw = &self.text[span.start..span.end];
+        for (index, _) in raw.match_indices('\n') {
+            let before = raw[..index].strip_suffix('\r').unwrap_or(&raw[..index]);
+            if !before.ends_with('\\') {
+                let message = "a string must end in the line in which it begins";
+                let problem = Problem::error(Kind::Syntax, path, message).at(span);
+                self.report
+                    .add(problem.help("is its closing quote missing?"));
+                return;
+            }
+        }
+    }
+
     fn object(&mut self, object: ast::Object<'_>, path: &mut JsonPath) -> Object {
         let mut seen: HashMap<String, Span> = HashMap::with_capacity(object.properties.len());
         let mut members = Vec::with_capacity(object.properties.len());
         for property in object.properties {
             let key_span = self.span(&property.name);
+            let is_bare = matches!(property.name, ast::ObjectPropName::Word(_));
             let key = property.name.into_string();
             path.push_key(&key);
+            if is_bare && !is_identifier(&key) {
+                let message = format!("the key `{}` needs quotes", printable(&key));
+                let problem = Problem::error(Kind::Syntax, path, message).at(key_span);
+                self.report.add(problem.suggest(format!("\"{key}\"")));
+            }
             if let Some(first) = seen.insert(key.clone(), key_span) {
                 self.report.add(
                     Problem::error(
@@ -163,6 +194,14 @@ impl Converter<'_> {
         }
         Object { members }
     }
+}
+
+/// Whether a key can stand without quotes.
+fn is_identifier(key: &str) -> bool {
+    key.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'))
+        && key
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '\u{200c}' | '\u{200d}'))
 }
 
 /// A foreign text in a message: control characters escaped, length bounded.

@@ -36,6 +36,14 @@ impl JsonPath {
         self.0.pop();
     }
 
+    /// The last key.
+    pub(crate) fn last_key(&self) -> Option<&str> {
+        match self.0.last()? {
+            Segment::Key(key) => Some(key),
+            Segment::Index(_) => None,
+        }
+    }
+
     pub(crate) fn child(&self, key: &str) -> Self {
         let mut child = self.clone();
         child.push_key(key);
@@ -50,9 +58,22 @@ impl JsonPath {
         }
     }
 
+    /// Whether a problem here concerns only a part of the configuration that can be left out: a
+    /// server, a provider of models or secrets, the gateway. Anywhere else it concerns everything.
+    pub(crate) fn is_in_a_part(&self) -> bool {
+        let key = |index: usize| match self.0.get(index) {
+            Some(Segment::Key(key)) => Some(key.as_str()),
+            Some(Segment::Index(_)) | None => None,
+        };
+        match (key(0), key(1)) {
+            (Some("models" | "secrets"), Some("providers")) => key(2).is_some(),
+            // The tools that the gateway may use restrict everybody.
+            (Some("gateway"), Some(part)) => part != "tools",
+            _ => self.server().is_some(),
+        }
+    }
+
     /// The name of the server whose definition this path is in, if it is in one.
-    ///
-    /// A problem inside a server is that server's own; anywhere else it concerns the whole file.
     pub(crate) fn server(&self) -> Option<&str> {
         let key = |index: usize| match self.0.get(index) {
             Some(Segment::Key(key)) => Some(key.as_str()),

@@ -21,7 +21,7 @@ impl std::fmt::Display for Place {
             Self::Mcp => formatter.write_str("mcp.servers"),
             Self::Plugin => formatter.write_str("plugins.entries.mcp-client.config.servers"),
             Self::AgentDefaults => formatter.write_str("agents.defaults.mcp.servers"),
-            Self::Agent(id) => write!(formatter, "the servers of the agent {id}"),
+            Self::Agent(id) => write!(formatter, "agents.entries.{id}.mcp.servers"),
         }
     }
 }

@@ -1,18 +1,42 @@
 //! Problems as people read them, with the text they are about underlined.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use crate::mask::mask;
-use crate::report::{Kind, Problem, Report, Severity};
-use crate::source::{SourceFile, Span};
+use crate::report::{Problem, Report, Severity};
+use crate::source::{FileId, SourceFile, Span};
 
 /// The longest line that is shown; a file without line breaks is no help to a reader.
 const LONGEST_LINE: usize = 1_000;
-/// How many problems are shown before the rest is only counted.
-const MOST: usize = 100;
+/// How many warnings are shown before the rest is only counted.
+const MOST_WARNINGS: usize = 100;
+
+/// The texts of the files that are shown, credentials hidden.
+#[derive(Default)]
+struct Masked(HashMap<FileId, String>);
+
+impl Masked {
+    /// Hides the credentials of the files that a problem shows, once for each.
+    fn add(&mut self, report: &Report, problem: &Problem) {
+        let spans = [problem.span, problem.also.map(|(span, _)| span)];
+        for span in spans.into_iter().flatten() {
+            self.0
+                .entry(span.file)
+                .or_insert_with(|| mask(&report.sources.file(span.file).text));
+        }
+    }
+
+    fn line(&self, file: FileId, range: Range<usize>) -> &str {
+        self.0
+            .get(&file)
+            .and_then(|text| text.get(range))
+            .unwrap_or_default()
+    }
+}
 
 impl Report {
     /// All problems as text, in the manner of a compiler; empty where there are none.
@@ -24,18 +48,27 @@ impl Report {
         }
         .decor_style(DecorStyle::Ascii);
         let mut text = String::new();
-        for problem in self.problems().iter().take(MOST) {
-            text.push_str(&renderer.render(&[self.group(problem)]));
+        let mut masked = Masked::default();
+        let (mut warnings, mut left) = (0, self.omitted());
+        for problem in self.problems() {
+            // Errors are never hidden behind warnings.
+            let is_warning = problem.severity == Severity::Warning;
+            warnings += usize::from(is_warning);
+            if is_warning && warnings > MOST_WARNINGS {
+                left += 1;
+                continue;
+            }
+            masked.add(self, problem);
+            text.push_str(&renderer.render(&[self.group(problem, &masked)]));
             text.push_str("\n\n");
         }
-        let left = self.problems().len().saturating_sub(MOST);
         if left > 0 {
             text.push_str(&format!("… and {left} more\n\n"));
         }
         text
     }
 
-    fn group<'a>(&'a self, problem: &'a Problem) -> Group<'a> {
+    fn group<'a>(&'a self, problem: &'a Problem, masked: &'a Masked) -> Group<'a> {
         let level = match problem.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
@@ -43,12 +76,12 @@ impl Report {
         let title = level.primary_title(problem.message.as_str());
         let mut group = match problem.span {
             Some(span) if self.is_readable(span) => {
-                title.element(self.snippet(span, AnnotationKind::Primary, None))
+                title.element(self.snippet(span, AnnotationKind::Primary, None, masked))
             }
             Some(_) | None => title.element(self.origin(problem)),
         };
         if let Some((span, label)) = problem.also.filter(|(span, _)| self.is_readable(*span)) {
-            group = group.element(self.snippet(span, AnnotationKind::Context, Some(label)));
+            group = group.element(self.snippet(span, AnnotationKind::Context, Some(label), masked));
         }
         let path = problem.path.to_string();
         if !path.is_empty() {
@@ -62,16 +95,17 @@ impl Report {
 
     /// Whether the line of a span is worth showing.
     fn is_readable(&self, span: Span) -> bool {
-        let line = line_of(self.sources.file(span.file), span).0;
-        !line.is_empty() && line.len() <= LONGEST_LINE
+        let file = self.sources.file(span.file);
+        let line = line_of(file, span).0;
+        file.is_shown && !line.is_empty() && line.len() <= LONGEST_LINE
     }
 
     /// The place of a problem without its line.
     fn origin<'a>(&'a self, problem: &Problem) -> Origin<'a> {
         let origin = Origin::path(self.file(problem).display().to_string());
-        match (problem.kind, self.position(problem)) {
-            (Kind::File, _) | (_, None) => origin,
-            (_, Some(position)) => origin.line(position.line).char_column(position.column),
+        match self.position(problem) {
+            None => origin,
+            Some(position) => origin.line(position.line).char_column(position.column),
         }
     }
 
@@ -80,13 +114,14 @@ impl Report {
         span: Span,
         kind: AnnotationKind,
         label: Option<&'a str>,
+        masked: &'a Masked,
     ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
         let file = self.sources.file(span.file);
         let (window, line) = line_of(file, span);
         // A value of several lines is known by its first one.
         let start = span.start - window.start;
         let end = span.end.min(window.end).max(span.start) - window.start;
-        Snippet::source(mask(&file.text[window]))
+        Snippet::source(masked.line(span.file, window))
             .line_start(line)
             .path(file.path.display().to_string())
             .annotation(kind.span(start..end).label(label))
@@ -101,5 +136,6 @@ fn line_of(file: &SourceFile, span: Span) -> (Range<usize>, usize) {
     let end = file.text[span.start..]
         .find('\n')
         .map_or(file.text.len(), |index| span.start + index);
+    let end = start + file.text[start..end].trim_end_matches('\r').len();
     (start..end, file.position(span.start).line)
 }

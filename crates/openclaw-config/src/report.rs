@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::path::JsonPath;
-use crate::server::ServerName;
 use crate::source::{FileId, Position, SourceMap, Span};
 
 /// Whether a problem keeps something from working.
@@ -44,7 +43,7 @@ pub enum Kind {
 }
 
 /// One thing that is wrong.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     pub(crate) severity: Severity,
     pub(crate) kind: Kind,
@@ -89,11 +88,11 @@ impl Problem {
     }
 
     /// Names the file, where there is no place in it to point at.
-    pub(crate) fn in_file(self, file: FileId) -> Self {
+    pub(crate) fn in_file(self, file: FileId, start: usize) -> Self {
         self.at(Span {
             file,
-            start: 0,
-            end: 0,
+            start,
+            end: start,
         })
     }
 
@@ -150,11 +149,23 @@ impl Problem {
         self.path.server()
     }
 
+    /// Whether it concerns only a part of the configuration, which can be left out.
+    pub fn is_in_a_part(&self) -> bool {
+        self.path.is_in_a_part()
+    }
+
+    pub(crate) fn is_in_the_gateway(&self) -> bool {
+        self.path.key_inside(&JsonPath::of(&["gateway"])).is_some()
+    }
+
     /// Whether what has the problem cannot be used.
     pub(crate) fn blocks(&self) -> bool {
         self.severity == Severity::Error || self.kind == Kind::MissingVariable
     }
 }
+
+/// How many problems are kept; whoever has more has one problem.
+const MOST: usize = 10_000;
 
 /// All problems of one configuration and the files they are in.
 #[derive(Debug, Default)]
@@ -162,7 +173,10 @@ pub struct Report {
     problems: Vec<Problem>,
     seen: HashSet<(Option<Span>, JsonPath, String)>,
     /// The servers that were warned about credentials in plain text.
-    plaintext: HashSet<ServerName>,
+    plaintext: HashSet<String>,
+    /// How many problems were found beyond those that are kept.
+    omitted: usize,
+    is_fatal: bool,
     main: PathBuf,
     pub(crate) sources: SourceMap,
 }
@@ -177,24 +191,52 @@ impl Report {
 
     /// Adds a problem once, however many agents share what has it.
     pub(crate) fn add(&mut self, problem: Problem) {
+        if problem.kind == Kind::PlaintextCredential
+            && let Some(server) = problem.server()
+            && !self.plaintext.insert(server.to_owned())
+        {
+            return;
+        }
+        self.is_fatal |= problem.severity == Severity::Error && !problem.is_in_a_part();
         let identity = (problem.span, problem.path.clone(), problem.message.clone());
-        if self.seen.insert(identity) {
+        if !self.seen.insert(identity) {
+            return;
+        }
+        // Errors find room behind any number of warnings.
+        let room = match problem.severity {
+            Severity::Error => 2 * MOST,
+            Severity::Warning => MOST,
+        };
+        if self.problems.len() < room {
             self.problems.push(problem);
+        } else {
+            self.omitted += 1;
         }
     }
 
-    /// Whether a server is warned about credentials in plain text for the first time.
-    pub(crate) fn first_plaintext(&mut self, server: &ServerName) -> bool {
-        self.plaintext.insert(server.clone())
+    pub(crate) fn extend(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        for problem in problems {
+            self.add(problem);
+        }
     }
 
-    /// Takes back what was said since `start` about variables that are not set.
-    pub(crate) fn forgive_missing_variables(&mut self, start: usize) {
+    /// Takes out what was said since `start` about variables that are not set.
+    pub(crate) fn take_missing_variables(&mut self, start: usize) {
+        let start = start.min(self.problems.len());
         let tail = self.problems.split_off(start);
-        self.problems.extend(
-            tail.into_iter()
-                .filter(|problem| problem.kind != Kind::MissingVariable),
-        );
+        for problem in tail {
+            if problem.kind == Kind::MissingVariable {
+                self.seen
+                    .remove(&(problem.span, problem.path, problem.message));
+            } else {
+                self.problems.push(problem);
+            }
+        }
+    }
+
+    /// How many problems were found beyond those that are listed.
+    pub fn omitted(&self) -> usize {
+        self.omitted
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -202,7 +244,7 @@ impl Report {
     }
 
     pub(crate) fn since(&self, start: usize) -> &[Problem] {
-        &self.problems[start..]
+        &self.problems[start.min(self.problems.len())..]
     }
 
     /// Puts the problems into the order in which a reader of the files meets them.
@@ -237,7 +279,7 @@ impl Report {
 
     /// Whether an error concerns the whole file, so that nothing of it can be used.
     pub fn is_fatal(&self) -> bool {
-        self.errors().any(|problem| problem.server().is_none())
+        self.is_fatal
     }
 
     /// The file a problem is in.

@@ -5,6 +5,11 @@ use serde_json::{Map, Value as Json, json};
 use crate::raw::RawRoot;
 use crate::shape::{Definitions, Shape};
 
+const LEFT_TO_VALIDATE: &str = " Left to `openclaw config validate`, because a schema can't say \
+    it: `$include`, `${VAR}`, duplicate keys, the spelling of `secret://` references, whether an \
+    agent's partial entry makes a whole server together with the others, and whether what is \
+    referred to is there.";
+
 /// The JSON Schema of `openclaw.json`, made from the same declarations that reading uses.
 ///
 /// It leaves to `config validate` what a schema can't say: `$include`, `${VAR}`, duplicate keys,
@@ -21,6 +26,9 @@ pub fn schema() -> Json {
     schema.insert("title".to_owned(), json!("openclaw.json"));
     if let Some(Json::Object(root)) = objects.shift_remove("openclaw") {
         schema.extend(root);
+    }
+    if let Some(Json::String(description)) = schema.get_mut("description") {
+        description.push_str(LEFT_TO_VALIDATE);
     }
     schema.insert("$defs".to_owned(), Json::Object(objects));
     Json::Object(schema)

@@ -1,13 +1,17 @@
 //! The resolved configuration as JSON that can be shown to anybody.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_secrets::Redactor;
 use serde_json::{Map, Value as Json, json};
+use url::Url;
 
 use crate::config::{Agent, Config, ConfiguredServer, Definition, ModelProvider, SecretProvider};
 use crate::credentials::{arguments, credential, plain, values};
+use crate::report::Problem;
 use crate::server::{
     Authorization, InheritedEnvironment, Launch, OAuthSettings, RemoteLaunch, RemoteTransport,
     Restart, Server, ServerScope, StdioLaunch,
@@ -15,71 +19,91 @@ use crate::server::{
 
 impl Config {
     /// The configuration in the shape of the file, defaults filled in, for one agent's eyes:
-    /// `mcp.servers` are that agent's. Whatever is or looks like a credential reads `[REDACTED]`.
-    pub fn show(&self, agent: &Agent) -> Json {
-        let redactor = Redactor::new();
-        let mut mcp = Map::new();
-        mcp.insert("servers".to_owned(), servers(agent, &redactor));
-        mcp.insert(
-            "maxConcurrentServers".to_owned(),
-            json!(self.server_limits.others),
-        );
-        mcp.insert("debug".to_owned(), json!(self.debug));
+    /// `mcp.servers` are that agent's; the others are shown with what they have of their own.
+    ///
+    /// Whatever is or looks like a credential reads `[REDACTED]`, and everything passes the given
+    /// filter, which should know the credentials that variables put in.
+    pub fn show(&self, agent: &Agent, redactor: &Redactor) -> Json {
         let entries: Map<String, Json> = self
             .agents
             .values()
             .map(|entry| {
                 let mut shown = show_agent(entry);
                 shown.insert("default".to_owned(), json!(entry.id == self.default_agent));
-                if entry.id != agent.id {
-                    shown.insert(
-                        "mcp".to_owned(),
-                        json!({ "servers": servers(entry, &redactor) }),
-                    );
-                }
+                let own = servers(entry.servers.own());
+                shown.insert("mcp".to_owned(), json!({ "servers": own }));
                 (entry.id.to_string(), Json::Object(shown))
             })
             .collect();
         let mut shown = json!({
             "agent": agent.id.as_str(),
-            "mcp": mcp,
-            "agents": { "entries": entries },
-            "models": { "providers": show_all(&self.model_providers, |provider| model_provider(provider, &redactor)) },
-            "secrets": { "providers": show_all(&self.secret_providers, secret_provider) },
-            "gateway": {
-                "port": self.gateway.port,
-                "auth": {
-                    "mode": self.gateway.auth_mode.as_str(),
-                    "token": self.gateway.token.as_ref().map(credential),
-                    "password": self.gateway.password.as_ref().map(credential),
-                },
-                "publicUrl": self.gateway.public_url.as_ref().map(|url| redactor.redact(url.as_str()).into_owned()),
+            "mcp": {
+                "servers": servers(agent.servers.iter()),
+                "maxConcurrentServers": self.server_limits.others,
+                "debug": self.debug,
             },
+            "plugins": { "entries": { "mcp-client": { "config": {
+                "maxConcurrentServers": self.server_limits.plugin,
+            } } } },
+            "agents": { "entries": entries },
+            "models": { "providers": show_all(&self.model_providers, model_provider) },
+            "secrets": { "providers": show_all(&self.secret_providers, secret_provider) },
+            "gateway": show_definition(&self.gateway, |gateway| json!({
+                "port": gateway.port,
+                "auth": {
+                    "mode": gateway.auth_mode.as_str(),
+                    "token": gateway.token.as_ref().map(credential),
+                    "password": gateway.password.as_ref().map(credential),
+                },
+                "publicUrl": gateway.public_url.as_ref().map(Url::as_str),
+            })),
         });
-        drop_nothings(&mut shown);
+        tidy(&mut shown, redactor);
         shown
     }
 }
 
-/// Leaves out what is not set.
-fn drop_nothings(value: &mut Json) {
+/// Leaves out what is not set, and passes every text through the filter.
+fn tidy(value: &mut Json, redactor: &Redactor) {
     match value {
         Json::Object(members) => {
             members.retain(|_, member| !member.is_null());
-            members.values_mut().for_each(drop_nothings);
+            members
+                .values_mut()
+                .for_each(|member| tidy(member, redactor));
         }
-        Json::Array(elements) => elements.iter_mut().for_each(drop_nothings),
-        _ => {}
+        Json::Array(elements) => elements
+            .iter_mut()
+            .for_each(|element| tidy(element, redactor)),
+        Json::String(text) => {
+            if let Cow::Owned(filtered) = redactor.redact(text) {
+                *text = filtered;
+            }
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
     }
 }
 
-fn servers(agent: &Agent, redactor: &Redactor) -> Json {
-    let servers: Map<String, Json> = agent
-        .servers
+fn servers<'s>(servers: impl Iterator<Item = &'s Arc<ConfiguredServer>>) -> Json {
+    servers
+        .map(|server| (server.name.to_string(), show_server(server)))
+        .collect::<Map<String, Json>>()
+        .into()
+}
+
+/// A part that can be used, or why it can't.
+fn show_definition<T>(definition: &Definition<T>, show: impl Fn(&T) -> Json) -> Json {
+    match definition {
+        Definition::Sound(value) => show(value),
+        Definition::Broken(reasons) => json!({ "problems": problems(reasons) }),
+    }
+}
+
+fn problems(reasons: &[Problem]) -> Vec<String> {
+    reasons
         .iter()
-        .map(|(name, configured)| (name.to_string(), show_server(configured, redactor)))
-        .collect();
-    Json::Object(servers)
+        .map(|problem| format!("{}: {}", problem.path(), problem.message()))
+        .collect()
 }
 
 fn show_agent(agent: &Agent) -> Map<String, Json> {
@@ -107,17 +131,17 @@ fn show_agent(agent: &Agent) -> Map<String, Json> {
     }
 }
 
-fn show_server(configured: &ConfiguredServer, redactor: &Redactor) -> Json {
+fn show_server(configured: &ConfiguredServer) -> Json {
     let mut shown = Map::new();
     shown.insert("enabled".to_owned(), json!(configured.enabled));
     match &configured.definition {
         Definition::Broken(reasons) => {
-            shown.insert("problems".to_owned(), json!(reasons));
+            shown.insert("problems".to_owned(), json!(problems(reasons)));
         }
         Definition::Sound(server) => {
             match &server.launch {
-                Launch::Stdio(launch) => stdio(launch, redactor, &mut shown),
-                Launch::Remote(launch) => remote(launch, redactor, &mut shown),
+                Launch::Stdio(launch) => stdio(launch, &mut shown),
+                Launch::Remote(launch) => remote(launch, &mut shown),
             }
             settings(server, &mut shown);
         }
@@ -160,13 +184,10 @@ fn settings(server: &Server, shown: &mut Map<String, Json>) {
     }
 }
 
-fn stdio(launch: &StdioLaunch, redactor: &Redactor, shown: &mut Map<String, Json>) {
+fn stdio(launch: &StdioLaunch, shown: &mut Map<String, Json>) {
     shown.insert("transport".to_owned(), json!("stdio"));
-    shown.insert(
-        "command".to_owned(),
-        json!(redactor.redact(&launch.command)),
-    );
-    shown.insert("args".to_owned(), arguments(&launch.args, redactor));
+    shown.insert("command".to_owned(), json!(launch.command));
+    shown.insert("args".to_owned(), arguments(&launch.args));
     shown.insert("env".to_owned(), values(&launch.environment));
     let inherited = match &launch.inherited {
         InheritedEnvironment::Nothing => json!(false),
@@ -176,19 +197,19 @@ fn stdio(launch: &StdioLaunch, redactor: &Redactor, shown: &mut Map<String, Json
     shown.insert("inheritEnv".to_owned(), inherited);
     shown.insert("cwd".to_owned(), json!(launch.directory));
     shown.insert("protocol".to_owned(), json!(launch.protocol.as_str()));
-    shown.insert("roots".to_owned(), json!(launch.roots));
+    shown.insert(
+        "roots".to_owned(),
+        json!(addresses(launch.roots.as_deref())),
+    );
 }
 
-fn remote(launch: &RemoteLaunch, redactor: &Redactor, shown: &mut Map<String, Json>) {
+fn remote(launch: &RemoteLaunch, shown: &mut Map<String, Json>) {
     let transport = match launch.transport {
         RemoteTransport::Http => "http",
         RemoteTransport::Sse => "sse",
     };
     shown.insert("transport".to_owned(), json!(transport));
-    shown.insert(
-        "url".to_owned(),
-        json!(redactor.redact(launch.url.as_str())),
-    );
+    shown.insert("url".to_owned(), json!(launch.url.as_str()));
     let mut headers = launch.headers.clone();
     match &launch.authorization {
         Authorization::Header(value) => {
@@ -214,11 +235,14 @@ fn remote(launch: &RemoteLaunch, redactor: &Redactor, shown: &mut Map<String, Js
         json!(identity.and_then(|identity| identity.key.as_ref())),
     );
     shown.insert("protocol".to_owned(), json!(launch.protocol.as_str()));
-    shown.insert("roots".to_owned(), json!(launch.roots));
+    shown.insert(
+        "roots".to_owned(),
+        json!(addresses(launch.roots.as_deref())),
+    );
 }
 
 fn oauth(settings: &OAuthSettings) -> Json {
-    let address = |url: &Option<url::Url>| url.as_ref().map(|url| url.as_str().to_owned());
+    let address = |url: &Option<Url>| url.as_ref().map(|url| url.as_str().to_owned());
     json!({
         "clientId": settings.client_id,
         "clientSecret": settings.client_secret.as_ref().map(credential),
@@ -232,9 +256,9 @@ fn oauth(settings: &OAuthSettings) -> Json {
     })
 }
 
-fn model_provider(provider: &ModelProvider, redactor: &Redactor) -> Json {
+fn model_provider(provider: &ModelProvider) -> Json {
     json!({
-        "baseUrl": provider.base_url.as_ref().map(|url| redactor.redact(url.as_str()).into_owned()),
+        "baseUrl": provider.base_url.as_ref().map(Url::as_str),
         "apiKey": provider.api_key.as_ref().map(credential),
         "api": provider.api,
         "headers": values(&provider.headers),
@@ -271,7 +295,7 @@ fn secret_provider(provider: &SecretProvider) -> Json {
             json!({
                 "source": "exec",
                 "command": command,
-                "args": arguments(args, &Redactor::new()),
+                "args": arguments(args),
                 "env": environment,
                 "passEnv": pass_environment,
                 "timeoutMs": milliseconds(*timeout),
@@ -281,12 +305,16 @@ fn secret_provider(provider: &SecretProvider) -> Json {
     }
 }
 
-fn show_all<T>(entries: &BTreeMap<String, T>, show: impl Fn(&T) -> Json) -> Json {
+fn show_all<T>(entries: &BTreeMap<String, Definition<T>>, show: impl Fn(&T) -> Json) -> Json {
     entries
         .iter()
-        .map(|(name, entry)| (name.clone(), show(entry)))
+        .map(|(name, entry)| (name.clone(), show_definition(entry, &show)))
         .collect::<Map<String, Json>>()
         .into()
+}
+
+fn addresses(addresses: Option<&[Url]>) -> Option<Vec<&str>> {
+    addresses.map(|addresses| addresses.iter().map(Url::as_str).collect())
 }
 
 fn milliseconds(duration: Duration) -> u64 {

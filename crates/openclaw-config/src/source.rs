@@ -10,6 +10,9 @@ use thiserror::Error;
 pub(crate) struct SourceFile {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
+    /// Whether its lines may be shown; those of a `.env` file are secrets.
+    pub(crate) is_shown: bool,
+    is_ascii: bool,
     line_starts: Vec<usize>,
 }
 
@@ -48,11 +51,22 @@ pub(crate) struct SourceMap {
 
 impl SourceMap {
     pub(crate) fn add(&mut self, path: PathBuf, text: String) -> FileId {
+        self.add_file(path, text, true)
+    }
+
+    /// Adds a file whose lines are not shown.
+    pub(crate) fn add_hidden(&mut self, path: PathBuf, text: String) -> FileId {
+        self.add_file(path, text, false)
+    }
+
+    fn add_file(&mut self, path: PathBuf, text: String, is_shown: bool) -> FileId {
         let line_starts = std::iter::once(0)
             .chain(text.match_indices('\n').map(|(index, _)| index + 1))
             .collect();
         self.files.push(SourceFile {
             path,
+            is_shown,
+            is_ascii: text.is_ascii(),
             text,
             line_starts,
         });
@@ -74,8 +88,19 @@ impl SourceFile {
         let start = self.line_starts[line];
         Position {
             line: line + 1,
-            column: self.text[start..offset].chars().count() + 1,
+            // Counting the characters of a line of megabytes for every mistake in it takes long.
+            column: 1 + if self.is_ascii {
+                offset - start
+            } else {
+                self.text[start..offset].chars().count()
+            },
         }
+    }
+
+    /// Where a line begins, counted from 1.
+    pub(crate) fn line_start(&self, line: usize) -> usize {
+        let index = line.saturating_sub(1).min(self.line_starts.len() - 1);
+        self.line_starts[index]
     }
 }
 

@@ -14,10 +14,17 @@ pub(crate) struct Node {
 pub(crate) enum Value {
     Null,
     Bool(bool),
-    Number(f64),
+    Number(Number),
     String(String),
     Array(Vec<Node>),
     Object(Object),
+}
+
+/// A number, and how it is written: a value of many digits does not fit into a float.
+#[derive(Clone, Debug)]
+pub(crate) struct Number {
+    pub(crate) value: f64,
+    pub(crate) text: String,
 }
 
 /// The members of an object in the order of the file, no key twice.

@@ -2,7 +2,6 @@
 
 use crate::names::credential_confidence;
 use crate::plain::{is_placeholder, is_plain_number};
-use crate::reference::is_secret_uri;
 use crate::shapes;
 
 /// Says whether a setting, variable or header of this name usually holds a credential.
@@ -41,7 +40,6 @@ fn is_plainly_harmless(value: &str) -> bool {
         || is_boolean
         || is_plain_number(value)
         || is_placeholder(value)
-        || is_secret_uri(value)
         || is_path(value)
 }
 

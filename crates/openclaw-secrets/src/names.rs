@@ -39,12 +39,12 @@ const HARMLESS_TOKEN_KINDS: &str = "
 /// Words that, at the end, say that the value is the place, kind, size or name of something.
 const DESCRIPTIVE_ENDINGS: &str = "
     address alg algorithm alias arn audience backend bucket budget class count dir directory
-    disabled domain duration email enabled endpoint endpoints env expiration expires expiry
-    field file filename folder format host hostname id ids interval issuer label length lifetime
-    limit location max method min mode name names namespace parallelism path paths pattern
+    disabled domain duration email enabled encryption endpoint endpoints env expiration expires
+    expiry field file filename folder format host hostname id ids interval issuer label len length
+    lifetime limit location max method min mode name names namespace parallelism path paths pattern
     policy port prefix profile project provider realm ref reference region required scope scopes
-    secure server size sock socket source store strategy suffix timeout ttl type uri url usage
-    user username version window
+    secure server size sock socket source store strategy suffix timeout ttl type uri url usage user
+    username version window
 ";
 
 /// Judges a name; `None` means that it does not speak of a credential.

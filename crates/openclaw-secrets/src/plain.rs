@@ -1,5 +1,7 @@
 //! Texts that stand where a secret could stand and are none: common words and placeholders.
 
+use crate::reference::is_secret_uri;
+
 /// Words that occur in every log; to hide them would make the log useless and the secret no safer.
 const COMMON_WORDS: &str = "
     access_token account admin administrator anonymous api_key apikey application authorization
@@ -41,9 +43,11 @@ pub(crate) fn is_plain_number(text: &str) -> bool {
 /// Says whether a text plainly stands for a value that is still to be filled in.
 ///
 /// A marked one (`<token>`, `${TOKEN}`, `{{token}}`, `%TOKEN%`, `$TOKEN`), one that is masked
-/// (`****`, `xxxx`), or one that says so (`your-api-key`, `changeme`, `replace_me`).
+/// (`****`, `xxxx`), one that says so (`your-api-key`, `changeme`, `replace_me`), or the reference
+/// to a secret.
 pub(crate) fn is_placeholder(text: &str) -> bool {
     is_marked(text)
+        || is_secret_uri(text)
         || has_little_variety(text)
         || PLACEHOLDER_BEGINNINGS
             .split_ascii_whitespace()
@@ -81,20 +85,10 @@ fn is_variable_byte(byte: u8) -> bool {
 
 /// Fewer than three different bytes, as in `000000` or `--------`.
 fn has_little_variety(text: &str) -> bool {
-    let mut seen = [None; 2];
-    text.bytes().all(|byte| match seen {
-        [Some(first), _] if first == byte => true,
-        [_, Some(second)] if second == byte => true,
-        [None, _] => {
-            seen[0] = Some(byte);
-            true
-        }
-        [_, None] => {
-            seen[1] = Some(byte);
-            true
-        }
-        _ => false,
-    })
+    let first = text.bytes().next();
+    let mut others = text.bytes().filter(|byte| Some(*byte) != first);
+    let second = others.next();
+    others.all(|byte| Some(byte) == second)
 }
 
 #[cfg(test)]
@@ -142,6 +136,7 @@ mod tests {
             "replace_me",
             "[REDACTED]",
             "example-token",
+            "secret://env/TOKEN",
         ] {
             assert!(is_placeholder(text), "{text}");
         }

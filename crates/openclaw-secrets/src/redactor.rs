@@ -1,6 +1,6 @@
 //! The filter that every log line and diagnostic passes before anyone sees it.
 
-mod filter;
+mod decoded;
 mod forms;
 mod fragments;
 mod index;
@@ -13,13 +13,19 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::plain::is_common_word;
 use crate::secret::{REDACTED, Secret};
 use crate::shapes;
-use index::{Entry, Index};
+use index::Index;
 
 /// The shortest value that can be hidden without hiding half of every text, in bytes.
 const SHORTEST_VALUE: usize = 6;
 
 /// The longest value that is learned whole, in bytes.
 const LONGEST_VALUE: usize = 64 * 1024;
+
+/// How often a text is gone through at most.
+///
+/// Twice is nearly always enough. A value that ends with `[` can make each replacement the cause
+/// of one more, and nobody shall be able to keep us busy with that.
+const MOST_PASSES: usize = 8;
 
 /// Replaces secrets in texts by [`REDACTED`].
 ///
@@ -30,13 +36,14 @@ const LONGEST_VALUE: usize = 64 * 1024;
 /// A learned value is found as it is, and
 ///
 /// - in base64, both alphabets, with and without padding, also inside a longer text;
-/// - percent-encoded, by the habits of the encoders in use, as a form, and wholly, in capitals
-///   and small letters;
-/// - escaped as JSON, by the habits of the writers in use, once or twice, or by Rust's `Debug`;
-/// - in hexadecimal, in capitals and small letters;
+/// - in hexadecimal, in capitals or small letters;
+/// - and all these escaped as in JSON or program text, percent-encoded, or encoded as a form,
+///   wholly or in part, once or twice over;
 ///
-/// and so is each of its lines of eight bytes or more. Values that overlap or touch are replaced
-/// as one.
+/// and so is each of its lines of eight bytes or more, and the credential in it where it has a
+/// known shape: the token behind `Bearer`, the password of an address. Values that overlap or touch
+/// are replaced as one. What was cut off in the middle of a value is not found, so texts are
+/// redacted before they are shortened; nor is base64 that was broken into lines.
 ///
 /// Redacting a text twice is the same as redacting it once.
 ///
@@ -125,10 +132,12 @@ impl Redactor {
     fn apply(&self, text: &[u8], scope: Scope) -> Option<Vec<u8>> {
         let index = self.index();
         let mut redacted = pass(&index, text, scope)?;
-        // A replacement can make a match of what stands around it. Each pass replaces something
-        // other than a marker, so there is an end, and what comes out does not change any more.
-        while let Some(next) = pass(&index, &redacted, scope) {
-            redacted = next;
+        // A replacement can make a match of what stands around it.
+        for _ in 1..MOST_PASSES {
+            match pass(&index, &redacted, scope) {
+                Some(next) => redacted = next,
+                None => break,
+            }
         }
         Some(redacted)
     }
@@ -140,12 +149,12 @@ impl Redactor {
 
     /// Adds a value; says whether it is new.
     fn insert(&self, value: &str) -> bool {
+        // Asked before the lock is taken, since changing the index may mean to copy it.
         if self.index().contains(value) {
             return false;
         }
-        let entry = Entry::new(value);
         let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
-        Arc::make_mut(&mut index).insert(entry)
+        Arc::make_mut(&mut index).insert(value)
     }
 }
 
@@ -178,8 +187,7 @@ fn into_text(text: &str, redacted: Option<Vec<u8>>) -> Cow<'_, str> {
 
 /// Replaces once; returns the new text if it differs.
 fn pass(index: &Index, text: &[u8], scope: Scope) -> Option<Vec<u8>> {
-    let mut hits = Vec::new();
-    index.find(text, &mut hits);
+    let mut hits = index.find(text);
     if scope == Scope::Everything {
         shapes::find(text, &mut hits);
     }

@@ -10,7 +10,7 @@ mod structures;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, Input, MatchKind};
+use aho_corasick::AhoCorasick;
 
 use crate::secret::REDACTED;
 use prefixes::PREFIXES;
@@ -46,7 +46,6 @@ static LITERALS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .map(|prefix| prefix.literal)
         .chain(STRUCTURES.iter().map(|&(literal, _)| literal));
     AhoCorasick::builder()
-        .match_kind(MatchKind::LeftmostLongest)
         .ascii_case_insensitive(true)
         .build(literals)
         .ok()
@@ -66,10 +65,8 @@ fn examine(text: &[u8], mut report: impl FnMut(usize, Finding)) {
         return;
     };
     let mut examined = [0; PREFIXES.len() + STRUCTURES.len()];
-    let mut from = 0;
-    while let Some(found) = literals.find(Input::new(text).span(from..text.len())) {
-        // Literals may overlap, so the search goes on inside the one found.
-        from = found.start() + 1;
+    // One literal can be the beginning of another: `secret` and `secret_`.
+    for found in literals.find_overlapping_iter(text) {
         let index = found.pattern().as_usize();
         let Some(examined) = examined.get_mut(index) else {
             continue;

@@ -63,9 +63,9 @@ pub fn entries() -> Vec<Entry> {
         },
         lock(STATE_KEY_LOCK, "Taken while the key is made."),
         Entry {
-            path: format!("{CONFIG_BACKUPS}/"),
+            path: format!("{CONFIG_BACKUPS}/<16 hex digits>/openclaw.json.N"),
             purpose: "The configuration as it was before each of the last edits.",
-            quota: format!("{CONFIG_BACKUPS_KEEP} files"),
+            quota: format!("{CONFIG_BACKUPS_KEEP} files for each configuration file"),
             version: None,
             deleting: "Safe at any time.",
         },

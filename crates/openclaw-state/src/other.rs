@@ -33,7 +33,9 @@ mod tests {
     fn its_database_gives_it_away_and_our_own_files_do_not() {
         let directory = tempfile::tempdir().unwrap();
         for entry in crate::layout::entries() {
-            let path = directory.path().join(entry.path);
+            // What stands in angle brackets is no file name on some systems.
+            let name = entry.path.replace(['<', '>'], "");
+            let path = directory.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
         }
         assert_eq!(other_openclaw(directory.path()), None);

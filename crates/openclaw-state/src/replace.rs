@@ -1,10 +1,14 @@
 //! Writing a file whole or not at all.
 
+mod target;
+
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+
+use target::Target;
 
 /// Who may read a file that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,9 +19,12 @@ pub enum Access {
     AsBefore,
 }
 
-/// Why a file could not be written; the old one is untouched.
+/// Why a file was not written as it should be.
+///
+/// The old contents are untouched, unless [`WriteError::is_replaced`] says otherwise; a mixture of
+/// old and new is never left.
 #[derive(Debug, Error)]
-#[error("cannot write {}: {source}", path.display())]
+#[error("{}: {source}", outcome(path, source))]
 pub struct WriteError {
     /// The file.
     pub path: PathBuf,
@@ -25,54 +32,90 @@ pub struct WriteError {
     pub source: io::Error,
 }
 
+impl WriteError {
+    /// Whether the new contents are in place all the same.
+    ///
+    /// Then only the directory could not be brought to disk, and a power cut may still bring back
+    /// the old file.
+    pub fn is_replaced(&self) -> bool {
+        is_unconfirmed(&self.source)
+    }
+}
+
+/// What the system said about a directory in which a file had been replaced already.
+#[derive(Debug, Error)]
+#[error(transparent)]
+struct Unconfirmed(io::Error);
+
+fn is_unconfirmed(error: &io::Error) -> bool {
+    matches!(error.get_ref(), Some(inner) if inner.is::<Unconfirmed>())
+}
+
+fn outcome(path: &Path, source: &io::Error) -> String {
+    if is_unconfirmed(source) {
+        format!(
+            "{} has its new contents, but a power cut may still bring back the old ones",
+            path.display()
+        )
+    } else {
+        format!("cannot write {}", path.display())
+    }
+}
+
 /// Replaces the contents of `path`, or creates it.
 ///
 /// The bytes are on disk before the name points to them, so that a crash at any moment leaves the
-/// old file or the new one. A symbolic link stays a link: the file it leads to is replaced.
+/// old file or the new one. A symbolic link stays a link: the file it leads to is replaced, or
+/// created where the link leads to nothing.
 pub fn replace(path: &Path, contents: &[u8], access: Access) -> Result<(), WriteError> {
-    write(path, contents, access).map_err(|source| WriteError {
+    write(path, contents, access, sync_directory).map_err(|source| WriteError {
         path: path.to_owned(),
         source,
     })
 }
 
-fn write(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
-    let target = match fs::canonicalize(path) {
-        Ok(target) => target,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
-        Err(error) => return Err(error),
-    };
-    let before = match fs::metadata(&target) {
-        Ok(metadata) => Some(metadata),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
-    // A rename needs no right to write the file itself, so a read-only file would be replaced
-    // against the will of whoever protected it.
-    if before
-        .as_ref()
-        .is_some_and(|metadata| metadata.permissions().readonly())
-    {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "the file is read-only",
-        ));
+/// Makes sure that nothing about `path` itself forbids to [`replace`] it, and changes nothing.
+///
+/// A file that is read-only gives the error that replacing it would give. This is for callers that
+/// have other things to do first; the disk may still be full when it comes to writing.
+pub fn check_replaceable(path: &Path) -> Result<(), WriteError> {
+    match Target::find(path) {
+        Ok(_) => Ok(()),
+        Err(source) => Err(WriteError {
+            path: path.to_owned(),
+            source,
+        }),
     }
-    let directory = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+}
+
+fn write(
+    path: &Path,
+    contents: &[u8],
+    access: Access,
+    confirm: impl FnOnce(&Path) -> io::Result<()>,
+) -> io::Result<()> {
+    let target = Target::find(path)?;
+    let directory = target.directory();
     // A temporary file is created for its owner alone.
     let mut temporary = tempfile::Builder::new()
         .prefix(".openclaw-")
-        .tempfile_in(directory)?;
+        .tempfile_in(directory)
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("the directory {} does not exist", directory.display()),
+            ),
+            _ => error,
+        })?;
     temporary.write_all(contents)?;
-    if let (Access::AsBefore, Some(before)) = (access, &before) {
+    if let (Access::AsBefore, Some(before)) = (access, &target.before) {
         keep_owner_and_mode(temporary.as_file(), before)?;
     }
     temporary.as_file().sync_all()?;
-    temporary.persist(&target).map_err(|error| error.error)?;
-    sync_directory(directory)
+    temporary
+        .persist(&target.path)
+        .map_err(|error| error.error)?;
+    confirm(directory).map_err(|error| io::Error::new(error.kind(), Unconfirmed(error)))
 }
 
 #[cfg(unix)]
@@ -105,55 +148,4 @@ fn sync_directory(_directory: &Path) -> io::Result<()> {
 
 #[cfg(unix)]
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
-
-    use super::*;
-
-    fn mode(path: &Path) -> u32 {
-        fs::metadata(path).unwrap().permissions().mode() & 0o777
-    }
-
-    #[test]
-    fn a_new_file_is_private_and_an_old_one_keeps_its_mode() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("file");
-        replace(&path, b"one", Access::AsBefore).unwrap();
-        assert_eq!(mode(&path), 0o600);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        replace(&path, b"two", Access::AsBefore).unwrap();
-        assert_eq!(
-            (mode(&path), fs::read(&path).unwrap()),
-            (0o644, b"two".to_vec())
-        );
-        replace(&path, b"three", Access::Private).unwrap();
-        assert_eq!(mode(&path), 0o600);
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn a_symbolic_link_stays_a_link() {
-        let directory = tempfile::tempdir().unwrap();
-        let (target, link) = (
-            directory.path().join("target"),
-            directory.path().join("link"),
-        );
-        fs::write(&target, "old").unwrap();
-        symlink("target", &link).unwrap();
-        replace(&link, b"new", Access::AsBefore).unwrap();
-        assert_eq!(fs::read_link(&link).unwrap(), Path::new("target"));
-        assert_eq!(fs::read(&target).unwrap(), b"new");
-    }
-
-    #[test]
-    fn a_read_only_file_is_left_alone() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("file");
-        fs::write(&path, "old").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
-        let error = replace(&path, b"new", Access::Private).unwrap_err();
-        assert!(error.to_string().ends_with("the file is read-only"));
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-    }
-}
+mod tests;

@@ -88,22 +88,7 @@ pub fn load<T: Versioned>(path: &Path) -> Result<Option<T>, VersionedError> {
         Err(ReadError::Missing(_)) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let (found, mut value) = open_envelope::<T>(path, &bytes)?;
-    let mut data = value
-        .get_mut("data")
-        .map(Value::take)
-        .ok_or_else(|| corrupt::<T>(path, "it has no data"))?;
-    for version in found..T::VERSION {
-        data = T::migrate(version, data)
-            .ok_or_else(|| corrupt::<T>(path, "its version is no longer supported"))?;
-    }
-    let contents = serde_json::from_value(data).map_err(|error| {
-        // The message of a data error may quote the data, which may be secret.
-        corrupt::<T>(
-            path,
-            &format!("the data has a wrong shape ({:?})", error.classify()),
-        )
-    })?;
+    let (found, contents) = parse(path, &bytes)?;
     if found < T::VERSION {
         replace(&backup_path(path, found), &bytes, Access::Private)?;
         write(path, &contents)?;
@@ -113,15 +98,22 @@ pub fn load<T: Versioned>(path: &Path) -> Result<Option<T>, VersionedError> {
 
 /// Writes a versioned file, readable only by its owner.
 ///
-/// A file of a newer version is not overwritten.
+/// A file of a newer version is not overwritten, nor is one that is larger than this version
+/// allows. A corrupt file is [set aside](set_aside) first, and of an older version a copy is kept.
 pub fn store<T: Versioned>(path: &Path, contents: &T) -> Result<(), VersionedError> {
     match read_bounded(path, T::LIMIT) {
-        Ok(bytes) => {
-            if let Err(error @ VersionedError::Newer { .. }) = open_envelope::<T>(path, &bytes) {
-                return Err(error);
+        Ok(bytes) => match parse::<T>(path, &bytes) {
+            Ok((found, _)) if found < T::VERSION => {
+                replace(&backup_path(path, found), &bytes, Access::Private)?;
             }
-        }
-        Err(ReadError::Missing(_) | ReadError::TooLarge { .. }) => {}
+            Ok(_) => {}
+            Err(VersionedError::Corrupt { .. }) => {
+                set_aside(path)?;
+            }
+            Err(error) => return Err(error),
+        },
+        Err(ReadError::Missing(_)) => {}
+        // What is too large for us may be the work of a newer version that allows more.
         Err(error) => return Err(error.into()),
     }
     write(path, contents)
@@ -144,6 +136,27 @@ pub fn set_aside(path: &Path) -> Result<PathBuf, WriteError> {
         }
         number += 1;
     }
+}
+
+/// Reads the contents, brought up to date, and the version that they had.
+fn parse<T: Versioned>(path: &Path, bytes: &[u8]) -> Result<(u32, T), VersionedError> {
+    let (found, mut value) = open_envelope::<T>(path, bytes)?;
+    let mut data = value
+        .get_mut("data")
+        .map(Value::take)
+        .ok_or_else(|| corrupt::<T>(path, "it has no data"))?;
+    for version in found..T::VERSION {
+        data = T::migrate(version, data)
+            .ok_or_else(|| corrupt::<T>(path, "its version is no longer supported"))?;
+    }
+    let contents = serde_json::from_value(data).map_err(|error| {
+        // The message of a data error may quote the data, which may be secret.
+        corrupt::<T>(
+            path,
+            &format!("the data has a wrong shape ({:?})", error.classify()),
+        )
+    })?;
+    Ok((found, contents))
 }
 
 fn open_envelope<T: Versioned>(path: &Path, bytes: &[u8]) -> Result<(u32, Value), VersionedError> {
@@ -282,5 +295,52 @@ mod tests {
             assert_eq!(fs::read_to_string(aside).unwrap(), text);
             assert_eq!(load::<Colours>(&path).unwrap(), None);
         }
+    }
+
+    #[test]
+    fn a_corrupt_file_is_set_aside_before_it_is_replaced() {
+        for text in [
+            "{",
+            r#"{"format":"shapes","version":1}"#,
+            r#"{"format":"colours","version":2,"data":"hunter2"}"#,
+        ] {
+            let (directory, path) = file(text);
+            let colours = Colours { names: vec![] };
+            store(&path, &colours).unwrap();
+            assert_eq!(load(&path).unwrap(), Some(colours));
+            let aside = directory.path().join("colours.json.corrupt-1");
+            assert_eq!(fs::read_to_string(aside).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_absent_or_sound_leaves_nothing_aside() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("colours.json");
+        for _ in 0..2 {
+            store(&path, &Colours { names: vec![] }).unwrap();
+        }
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_refused_and_never_overwritten() {
+        let (_directory, path) = file("");
+        let large = fs::File::options().write(true).open(&path).unwrap();
+        large.set_len(Colours::LIMIT + 1).unwrap();
+        let error = store(&path, &Colours { names: vec![] }).unwrap_err();
+        assert!(
+            matches!(error, VersionedError::Read(ReadError::TooLarge { .. })),
+            "{error}"
+        );
+        assert_eq!(fs::metadata(&path).unwrap().len(), Colours::LIMIT + 1);
+    }
+
+    #[test]
+    fn an_older_version_that_was_never_loaded_is_copied_before_it_is_replaced() {
+        let old = r#"{"format":"colours","version":1,"data":{"name":"blue"}}"#;
+        let (_directory, path) = file(old);
+        store(&path, &Colours { names: vec![] }).unwrap();
+        assert_eq!(fs::read_to_string(backup_path(&path, 1)).unwrap(), old);
     }
 }

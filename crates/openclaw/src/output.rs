@@ -7,7 +7,7 @@ use anstream::{AutoStream, ColorChoice};
 use openclaw_secrets::Redactor;
 use serde_json::Value as Json;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Told};
 
 /// Where results and messages go.
 pub(crate) struct Output {
@@ -67,27 +67,33 @@ impl Output {
     }
 
     /// Tells why a command ended without its result, and with which code to leave.
+    ///
+    /// A program that can't be told on stdout does not leave the person without a word.
     pub(crate) fn fail(&mut self, failure: &Failure) -> Exit {
         let told = match failure {
             Failure::ReaderGone => return Exit::Done,
             Failure::Told(told) => told,
         };
-        // Nothing is left to be done for a reader that does not listen.
-        let _ = if self.json {
-            let text = told.json().to_string();
-            let text = self.redactor.redact(&text).into_owned();
-            write(&mut self.stdout, &format!("{text}\n"))
-        } else {
-            let hint = match &told.hint {
-                Some(hint) => format!("\nhint: {hint}"),
-                None => String::new(),
-            };
-            let text = format!("error: {}{hint}\n", told.message);
-            let text = self.redactor.redact(&text).into_owned();
-            write(&mut self.stderr, &text)
+        let is_told = self.json && {
+            let text = self.redactor.redact(&told.json().to_string()).into_owned();
+            write(&mut self.stdout, &format!("{text}\n")).is_ok()
         };
+        if !is_told {
+            let text = self.redactor.redact(&words(told)).into_owned();
+            // Nothing is left to be done for a reader that does not listen.
+            let _ = write(&mut self.stderr, &text);
+        }
         told.exit
     }
+}
+
+/// A failure for people.
+fn words(told: &Told) -> String {
+    let hint = match &told.hint {
+        Some(hint) => format!("\nhint: {hint}"),
+        None => String::new(),
+    };
+    format!("error: {}{hint}\n", told.message)
 }
 
 fn write(stream: &mut impl Write, text: &str) -> Result<(), Failure> {

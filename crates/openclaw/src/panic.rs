@@ -21,15 +21,19 @@ pub(crate) fn install(redactor: &Redactor, operation: OperationId) {
 fn describe(info: &PanicHookInfo<'_>, redactor: &Redactor, operation: OperationId) -> String {
     let message = info.payload_as_str().unwrap_or("no message");
     let place = info.location().map(ToString::to_string).unwrap_or_default();
-    let mut text = format!(
-        "error: openclaw failed in itself (operation {operation}): {message}\n  at {place}\n\
-         hint: this is a mistake of ours, please report it\n"
-    );
+    let mut text = words(message, &place, operation);
     let backtrace = std::backtrace::Backtrace::capture();
     if backtrace.status() == std::backtrace::BacktraceStatus::Captured {
         text.push_str(&backtrace.to_string());
     }
     redactor.redact(&text).into_owned()
+}
+
+fn words(message: &str, place: &str, operation: OperationId) -> String {
+    format!(
+        "error: internal error in openclaw (operation {operation}): {message}\n  at {place}\n\
+         hint: this is a mistake of ours, please report it\n"
+    )
 }
 
 #[cfg(test)]
@@ -57,5 +61,17 @@ mod tests {
         let told = told.lock().unwrap();
         assert!(told.contains("got [REDACTED] here"), "{told}");
         assert!(told.contains("panic.rs"), "{told}");
+    }
+
+    #[test]
+    fn a_panic_is_called_an_internal_error_of_its_operation() {
+        let operation = OperationId::new();
+        assert_eq!(
+            words("index out of bounds", "src/x.rs:1:2", operation),
+            format!(
+                "error: internal error in openclaw (operation {operation}): index out of bounds\n  \
+                 at src/x.rs:1:2\nhint: this is a mistake of ours, please report it\n"
+            )
+        );
     }
 }

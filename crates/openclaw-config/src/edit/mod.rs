@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use openclaw_state::{
     Access, FileLock, LockError, ReadError, StateDirectory, StateDirectoryError, WriteError,
-    layout, read_bounded, replace,
+    check_replaceable, layout, read_bounded, replace,
 };
+use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
@@ -54,8 +55,8 @@ pub enum EditError {
     /// It is not text.
     #[error("{} is not UTF-8 text", .0.display())]
     NotText(PathBuf),
-    /// It has mistakes that must be mended first.
-    #[error("{} has errors: run `openclaw config validate` and mend them first", .0.display())]
+    /// It has mistakes that must be fixed first.
+    #[error("{} has errors: run `openclaw config validate` and fix them first", .0.display())]
     Unsound(PathBuf, Box<Report>),
     /// The server is there already.
     #[error("there is a server `{0}` already")]
@@ -86,6 +87,14 @@ pub enum EditError {
     /// The state directory cannot be used.
     #[error(transparent)]
     State(#[from] StateDirectoryError),
+    /// Its directory cannot be made.
+    #[error("cannot create {}: {source}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// It cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -145,7 +154,7 @@ impl<'a> Editor<'a> {
         let name = edit.name();
         let here = text::has_server(text, name);
         let elsewhere = config.agents.values().find_map(|agent| {
-            let configured = agent.servers.get(name)?;
+            let configured = agent.servers.get(name.as_str())?;
             Some(match configured.place {
                 Place::Mcp => "an included file".to_owned(),
                 ref place => place.to_string(),
@@ -187,36 +196,57 @@ impl<'a> Editor<'a> {
         if self.before.as_deref() == Some(after) {
             return Ok(());
         }
-        if let Some(before) = &self.before {
-            self.back_up(before)?;
-        } else if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(|source| WriteError {
-                path: path.clone(),
-                source,
+        // Before anything is done, so that a change that can't be made costs no copy.
+        self.check_unchanged()?;
+        check_replaceable(path)?;
+        match &self.before {
+            Some(before) => self.back_up(before)?,
+            None => self.create_directory()?,
+        }
+        self.check_unchanged()?;
+        Ok(replace(path, after, Access::AsBefore)?)
+    }
+
+    fn check_unchanged(&self) -> Result<(), EditError> {
+        let path = &self.location.config;
+        if read(path)? == self.before {
+            Ok(())
+        } else {
+            Err(EditError::Concurrent(path.clone()))
+        }
+    }
+
+    fn create_directory(&self) -> Result<(), EditError> {
+        if let Some(parent) = self.location.config.parent() {
+            fs::create_dir_all(parent).map_err(|error| EditError::Directory {
+                path: parent.to_owned(),
+                source: error,
             })?;
         }
-        if read(path)? != self.before {
-            return Err(EditError::Concurrent(path.clone()));
-        }
-        Ok(replace(path, after, Access::AsBefore)?)
+        Ok(())
     }
 
     /// Keeps a copy of what is about to be replaced, and only the newest few.
     fn back_up(&self, before: &[u8]) -> Result<(), EditError> {
-        let name = |number: usize| format!("{}/openclaw.json.{number}", layout::CONFIG_BACKUPS);
-        for number in (1..layout::CONFIG_BACKUPS_KEEP).rev() {
-            let (from, to) = (
-                self.state.file(&name(number))?,
-                self.state.file(&name(number + 1))?,
-            );
-            // A copy that can't be moved is one copy less, not a reason to refuse the edit.
-            let _ = fs::rename(from, to);
+        // Files of the same name in other directories have copies of their own.
+        let path = self.location.config.as_os_str().as_encoded_bytes();
+        let digest = digest(&SHA256, path);
+        let which: String = digest.as_ref()[..8]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let name = |number: usize| {
+            let relative = format!("{}/{which}/openclaw.json.{number}", layout::CONFIG_BACKUPS);
+            self.state.file(&relative)
+        };
+        if read(&name(1)?)?.as_deref() == Some(before) {
+            return Ok(());
         }
-        Ok(replace(
-            &self.state.file(&name(1))?,
-            before,
-            Access::Private,
-        )?)
+        for number in (1..layout::CONFIG_BACKUPS_KEEP).rev() {
+            // A copy that can't be moved is one copy less, not a reason to refuse the edit.
+            let _ = fs::rename(name(number)?, name(number + 1)?);
+        }
+        Ok(replace(&name(1)?, before, Access::Private)?)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use serde_json::{Value as Json, json};
 
+use crate::agent::AgentId;
 use crate::raw::server::Servers;
 use crate::raw::{RawPolicy, RawTools};
-use crate::shape::{Context, Definitions, NonEmpty, Shape, object};
+use crate::shape::{Context, Definitions, Named, NamedValue, NonEmpty, Placed, Shape, object};
 use crate::tree::{Node, Value};
 
 object! {
@@ -59,9 +60,51 @@ object! {
         /// What holds for all agents unless they say otherwise.
         defaults: RawAgentDefaults = "defaults";
         /// The agents as a list, each with its `id`.
-        list: Vec<RawAgent> = "list";
+        list: AgentList = "list";
         /// The agents by their names.
-        entries: crate::shape::Named<RawAgent> = "entries";
+        entries: AgentMap = "entries";
+    }
+}
+
+/// Agents that name themselves.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AgentList(pub(crate) Vec<Placed<RawAgent>>);
+
+impl Shape for AgentList {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        Vec::decode(node, context).map(Self)
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        let agent = RawAgent::schema(definitions);
+        json!({
+            "type": "array",
+            "items": { "allOf": [
+                agent,
+                {
+                    "if": { "not": { "required": ["$include"] } },
+                    "then": { "required": ["id"], "properties": { "id": AgentId::schema() } },
+                },
+            ] },
+        })
+    }
+}
+
+/// Agents by their names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AgentMap(pub(crate) Vec<NamedValue<RawAgent>>);
+
+impl Shape for AgentMap {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        Named::decode(node, context).map(|named| Self(named.0))
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        json!({
+            "type": "object",
+            "propertyNames": { "anyOf": [{ "const": "$include" }, AgentId::schema()] },
+            "additionalProperties": RawAgent::schema(definitions),
+        })
     }
 }
 

@@ -5,8 +5,8 @@ use serde_json::{Value as Json, json};
 
 use crate::expand::Text;
 use crate::report::{Kind, Problem};
-use crate::shape::{Context, Definitions, Field, NonEmpty, Shape, object};
-use crate::tree::{Node, Value};
+use crate::shape::{Context, Definitions, Field, NonEmpty, Shape, choices, object};
+use crate::tree::{Node, Number, Value};
 
 /// A value that may be a credential: as it stands, or where to get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,11 +27,10 @@ pub enum ConfigValue {
     },
 }
 
-/// A [`ConfigValue`] and whether all its variables are set.
+/// A [`ConfigValue`] as it stands in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct RawCredential {
     pub(crate) value: ConfigValue,
-    pub(crate) is_complete: bool,
 }
 
 object! {
@@ -44,11 +43,25 @@ object! {
     }
 }
 
+choices! {
+    /// Where a reference object looks.
+    pub(crate) enum SecretSource {
+        /// Environment variables.
+        Environment = "env",
+        /// A file.
+        File = "file",
+        /// A program.
+        Exec = "exec",
+        /// The keyring.
+        Store = "store",
+    }
+}
+
 object! {
     /// A reference in the manner of OpenClaw.
     closed ReferenceObject as "secretReference" {
-        /// Where to look: `env`, `file`, `exec`, or `store` for the keyring.
-        source: NonEmpty = "source";
+        /// Where to look; `store` is the keyring.
+        source: SecretSource = "source";
         /// The entry of `secrets.providers` to use.
         provider: NonEmpty = "provider", default "default";
         /// What to look for there.
@@ -66,6 +79,11 @@ impl Shape for Reference {
             return reference_object(node, context).map(Self);
         }
         let text = context.text(node)?;
+        if !is_secret_uri(&text.value) {
+            let message = "expected a reference such as `secret://keyring/SERVICE/ACCOUNT`";
+            context.error(Kind::Value, node.span, message);
+            return None;
+        }
         reference_text(&text, node, context).map(Self)
     }
 
@@ -79,7 +97,6 @@ impl Shape for RawCredential {
     fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
         let plain = |text: Text| {
             Some(Self {
-                is_complete: text.is_complete(),
                 value: ConfigValue::Plain {
                     value: Secret::new(text.value),
                     variables: text.variables,
@@ -89,7 +106,6 @@ impl Shape for RawCredential {
         let reference = |prefix: String, secret| {
             Some(Self {
                 value: ConfigValue::Reference { prefix, secret },
-                is_complete: true,
             })
         };
         match &node.value {
@@ -106,8 +122,8 @@ impl Shape for RawCredential {
                 value: value.to_string(),
                 ..Text::default()
             }),
-            Value::Number(value) if value.is_finite() => plain(Text {
-                value: value.to_string(),
+            Value::Number(number) if number.value.is_finite() => plain(Text {
+                value: plain_number(number),
                 ..Text::default()
             }),
             Value::String(_) => {
@@ -180,9 +196,7 @@ fn reference_text(text: &Text, node: &Node, context: &mut Context<'_>) -> Option
 
 fn reference_object(node: &Node, context: &mut Context<'_>) -> Option<SecretReference> {
     let object = ReferenceObject::decode(node, context)?;
-    let text = |field: &Field<NonEmpty>| field.value().map(|text| text.0.value.clone());
-    let missing = |field: &Field<NonEmpty>| field.is_absent();
-    if missing(&object.source) || missing(&object.id) {
+    if object.source.is_absent() || object.id.is_absent() {
         let problem = Problem::error(
             Kind::Rule,
             &context.path,
@@ -196,13 +210,28 @@ fn reference_object(node: &Node, context: &mut Context<'_>) -> Option<SecretRefe
         context.report.add(problem);
         return None;
     }
-    let (source, id) = (text(&object.source)?, text(&object.id)?);
-    let provider = text(&object.provider);
-    match SecretReference::from_object(&source, provider.as_deref(), &id) {
+    let provider = object.provider.value().map(|text| text.0.value.as_str());
+    let (source, id) = (object.source.value()?.as_str(), &object.id.value()?.0.value);
+    match SecretReference::from_object(source, provider, id) {
         Ok(reference) => Some(reference),
         Err(error) => {
             context.error(Kind::Value, node.span, error.to_string());
             None
         }
+    }
+}
+
+/// A number as it is written, where others read it the same way; else as it is counted.
+fn plain_number(number: &Number) -> String {
+    let is_plain = number
+        .text
+        .chars()
+        .all(|c| c.is_ascii_digit() || matches!(c, '-' | '.'))
+        && !number.text.starts_with('.')
+        && !number.text.ends_with('.');
+    if is_plain {
+        number.text.clone()
+    } else {
+        number.value.to_string()
     }
 }

@@ -1,7 +1,8 @@
 //! The gateway's settings.
 
+use crate::raw::address::Address;
 use crate::raw::{RawCredential, RawPolicy};
-use crate::shape::{NonEmpty, Whole, choices, object};
+use crate::shape::{Whole, choices, object};
 
 choices! {
     /// How clients of the gateway prove who they are.
@@ -23,7 +24,7 @@ object! {
         /// How clients prove who they are.
         auth: RawGatewayAuth = "auth";
         /// The public address under which the gateway can be reached.
-        public_url: NonEmpty = "publicUrl";
+        public_url: Address = "publicUrl";
         /// Another place for the tools that may be used.
         tools: RawPolicy = "tools";
     }

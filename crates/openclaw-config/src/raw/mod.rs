@@ -2,18 +2,22 @@
 //!
 //! Nothing here decides what fields mean together; see `server` and `resolve` for that.
 
+mod address;
 mod agents;
 mod credential;
+mod entries;
 mod gateway;
 mod models;
 mod policy;
 mod root;
 mod secrets;
 mod server;
+mod variables;
 
 pub(crate) use agents::{RawAgent, RawAgentDefaults, RawModel};
 pub use credential::ConfigValue;
 pub(crate) use credential::RawCredential;
+pub(crate) use entries::Entry;
 pub use gateway::GatewayAuthMode;
 pub(crate) use gateway::RawGateway;
 pub(crate) use models::RawProvider;
@@ -22,4 +26,5 @@ pub(crate) use policy::{RawPolicy, RawTools};
 pub(crate) use root::RawRoot;
 pub use secrets::FileMode;
 pub(crate) use secrets::{ProviderSource, RawSecretProvider};
-pub(crate) use server::{Auth, Inherit, RawOAuth, RawServer, ServerEntry, Servers, TransportWord};
+pub(crate) use server::{Argument, Auth, Inherit, RawOAuth, RawServer, Servers, TransportWord};
+pub(crate) use variables::is_header_value;

@@ -2,13 +2,16 @@
 
 use crate::expand::Text;
 use crate::raw::RawCredential;
-use crate::shape::{Named, NonEmpty, Whole, object};
+use crate::raw::address::Address;
+use crate::raw::entries::Entries;
+use crate::raw::variables::HeaderMap;
+use crate::shape::{NonEmpty, Whole, object};
 
 object! {
     /// The models.
     open RawModels as "models" {
         /// Where models are, by the name that stands before the `/` of a model.
-        providers: Named<RawProvider> = "providers";
+        providers: Entries<RawProvider> = "providers";
     }
 }
 
@@ -17,14 +20,14 @@ object! {
     open RawProvider as "modelProvider" {
         /// The service's address: the bare host for `anthropic-messages`, ending in `/v1` for the
         /// OpenAI kinds and in `/v1beta` for Gemini.
-        base_url: NonEmpty = "baseUrl";
+        base_url: Address = "baseUrl";
         /// The key. Without it, the usual environment variable of the service.
         api_key: RawCredential = "apiKey";
         /// The protocol: `openai-completions`, `openai-responses`, `anthropic-messages`,
         /// `google-generative-ai`, `ollama`.
         api: Text = "api";
         /// HTTP headers for every request.
-        headers: Named<RawCredential> = "headers";
+        headers: HeaderMap = "headers";
         /// How long a request may take, in seconds.
         timeout_seconds: Whole<1, 86_400> = "timeoutSeconds";
         /// What is known about its models.

@@ -1,7 +1,10 @@
 //! Which tools may be used.
 
+use serde_json::{Value as Json, json};
+
 use crate::expand::Text;
-use crate::shape::{choices, object};
+use crate::shape::{Context, Definitions, Shape, choices, object};
+use crate::tree::{Node, Value};
 
 choices! {
     /// When a person is asked before a tool runs.
@@ -62,6 +65,44 @@ object! {
         /// Tools that are known to only read; `*` stands for any text.
         read_only: Vec<Text> = "readOnly";
         /// Whether the model searches for tools instead of seeing all definitions.
-        tool_search: ToolSearch = "toolSearch", default "auto";
+        tool_search: RawToolSearch = "toolSearch", default "auto";
+    }
+}
+
+object! {
+    /// Tool search in the manner of the TypeScript OpenClaw.
+    open RawToolSearchObject as "toolSearch" {
+        /// Switches it on or off.
+        enabled: bool = "enabled";
+    }
+}
+
+/// Tool search: a word, or what the TypeScript OpenClaw takes, a boolean or an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawToolSearch(pub(crate) ToolSearch);
+
+impl Shape for RawToolSearch {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        let switched = |enabled: bool| {
+            Self(if enabled {
+                ToolSearch::On
+            } else {
+                ToolSearch::Off
+            })
+        };
+        match &node.value {
+            Value::Bool(enabled) => Some(switched(*enabled)),
+            Value::Object(_) => {
+                let object = RawToolSearchObject::decode(node, context)?;
+                let enabled = object.enabled.value().copied();
+                Some(enabled.map_or(Self(ToolSearch::Auto), switched))
+            }
+            _ => ToolSearch::decode(node, context).map(Self),
+        }
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        let object = RawToolSearchObject::schema(definitions);
+        json!({ "anyOf": [ToolSearch::schema(definitions), { "type": "boolean" }, object] })
     }
 }

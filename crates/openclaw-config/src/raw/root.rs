@@ -1,15 +1,14 @@
 //! The whole file.
 
-use crate::expand::Text;
 use crate::raw::agents::RawAgents;
 use crate::raw::models::RawModels;
 use crate::raw::secrets::RawSecrets;
 use crate::raw::server::{Servers, WholeServers};
 use crate::raw::{RawGateway, RawPolicy, RawTools};
 use crate::server::ToolNaming;
-use crate::shape::{Named, Whole, object};
+use crate::shape::{Literal, Named, Whole, object};
 
-/// The longest interval, in milliseconds: a day over 49 days.
+/// The longest interval, in milliseconds: 49 days.
 type Interval = Whole<0, 4_294_967_295>;
 type ServerCount = Whole<1, 100_000>;
 
@@ -101,6 +100,6 @@ object! {
     /// Variables for `${VAR}`.
     open RawEnvironment as "environment" {
         /// Variables that count where neither the environment nor a `.env` file has them.
-        vars: Named<Text> = "vars";
+        vars: Named<Literal> = "vars";
     }
 }

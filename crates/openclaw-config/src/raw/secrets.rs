@@ -1,7 +1,13 @@
 //! Where secrets are.
 
+use serde_json::{Value as Json, json};
+
 use crate::expand::Text;
-use crate::shape::{Milliseconds, Named, NonEmpty, Whole, choices, object};
+use crate::raw::entries::Entries;
+use crate::shape::{
+    Context, Definitions, Milliseconds, Named, NonEmpty, Shape, Whole, choices, object, reference,
+};
+use crate::tree::Node;
 
 choices! {
     /// The kind of a secret provider.
@@ -29,7 +35,7 @@ object! {
     /// Where secrets are.
     open RawSecrets as "secrets" {
         /// The providers that references name.
-        providers: Named<RawSecretProvider> = "providers";
+        providers: SecretProviders = "providers";
     }
 }
 
@@ -56,5 +62,33 @@ object! {
         timeout: Milliseconds = "timeoutMs", default 5000;
         /// How many bytes it may answer with (`exec`).
         max_output_bytes: Whole<1, 67_108_864> = "maxOutputBytes", default 1_048_576;
+    }
+}
+
+/// Providers, with what each kind needs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SecretProviders(pub(crate) Entries<RawSecretProvider>);
+
+impl Shape for SecretProviders {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        Entries::decode(node, context).map(Self)
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        RawSecretProvider::schema(definitions);
+        let needs = |source: &str, more: Json| json!({ "if": { "properties": { "source": { "const": source } } }, "then": more });
+        let absolute = "^(/|~|[A-Za-z]:[\\\\/])|\\$\\{[A-Z_][A-Z0-9_]*\\}";
+        json!({
+            "type": "object",
+            "additionalProperties": { "allOf": [
+                reference("secretProvider"),
+                { "if": { "not": { "required": ["$include"] } }, "then": { "required": ["source"] } },
+                needs("file", json!({ "required": ["path"] })),
+                needs("exec", json!({
+                    "required": ["command"],
+                    "properties": { "command": { "pattern": absolute } },
+                })),
+            ] },
+        })
     }
 }

@@ -1,21 +1,19 @@
 //! One MCP server as it stands in the file.
 
-use std::collections::HashMap;
-
 use serde_json::{Value as Json, json};
 
 use crate::expand::Text;
 use crate::parse::printable;
-use crate::path::JsonPath;
 use crate::raw::RawCredential;
+use crate::raw::address::{Address, PublicAddress, SecureAddress};
+use crate::raw::entries::Entries;
+use crate::raw::variables::{HeaderMap, VariableMap};
 use crate::report::{Kind, Problem};
 use crate::server::{CallbackHost, PinPolicy, ProtocolChoice, ServerName, ServerScope};
 use crate::shape::{
-    Context, Definitions, Milliseconds, Named, NonEmpty, Port, Shape, Whole, choices, object,
-    reference,
+    Context, Definitions, Milliseconds, NonEmpty, Port, Shape, Whole, choices, object, reference,
 };
-use crate::source::Span;
-use crate::tree::{Node, Value};
+use crate::tree::{Member, Node, Value};
 
 choices! {
     /// How a server is spoken to, in all spellings.
@@ -33,7 +31,7 @@ choices! {
 
 object! {
     /// One MCP server: a program to start (`command`) or an address to connect to (`url`).
-    layered RawServer as "server" {
+    traced RawServer as "server" {
         /// Whether the server is used. In an agent, `false` switches it off for that agent alone.
         enabled: bool = "enabled", default true;
         /// How to speak to the server. Without it, `command` means `stdio` and `url` means `http`.
@@ -46,7 +44,7 @@ object! {
         args: Vec<Argument> = "args", default [];
         /// Variables for the program's environment, beside the usual ones (`PATH`, `HOME`, …).
         /// Names that change what a program loads (`NODE_OPTIONS`, `LD_PRELOAD`, …) are dropped.
-        env: Named<RawCredential> = "env", default {};
+        env: VariableMap = "env", default {};
         /// Hands over more of our own environment: `true` for all of it, or a list of names.
         inherit_env: Inherit = "inheritEnv", default false;
         /// The program's working directory, relative to the configuration file; `~` is the home
@@ -56,7 +54,7 @@ object! {
         /// The server's address. Needed for `http` and `sse`. `https`, or `http` to this machine.
         url: NonEmpty = "url";
         /// HTTP headers for every request. An `Authorization` here wins over `apiKey` and OAuth.
-        headers: Named<RawCredential> = "headers", default {};
+        headers: HeaderMap = "headers", default {};
         /// A key that is sent as `Authorization: Bearer …`.
         api_key: RawCredential = "apiKey";
         /// `"oauth"`, or the settings of the OAuth login. Without it, a login is offered when the
@@ -137,21 +135,21 @@ object! {
         /// The secret of that client.
         client_secret: RawCredential = "clientSecret";
         /// The authorization server, instead of the one that the server names.
-        authorization_server_url: NonEmpty = "authorizationServerUrl";
+        authorization_server_url: SecureAddress = "authorizationServerUrl";
         /// The scopes to ask for, instead of those that the server names.
         scopes: Vec<NonEmpty> = "scopes";
         /// The same as one string, separated by blanks.
         scope: NonEmpty = "scope";
         /// The whole address of the callback, for clients that were registered with one.
-        redirect_url: NonEmpty = "redirectUrl";
+        redirect_url: Address = "redirectUrl";
         /// The public address of a client metadata document.
-        client_metadata_url: NonEmpty = "clientMetadataUrl";
+        client_metadata_url: PublicAddress = "clientMetadataUrl";
         /// The host of the callback, on this machine.
         callback_host: CallbackHost = "callbackHost", default "127.0.0.1";
         /// The port of the callback; 0 takes a free one.
         callback_port: Port = "callbackPort", default 0;
         /// The path of the callback.
-        callback_path: NonEmpty = "callbackPath", default "/callback";
+        callback_path: CallbackPath = "callbackPath", default "/callback";
     }
 }
 
@@ -204,6 +202,26 @@ impl Shape for Inherit {
     }
 }
 
+/// The path of a callback.
+#[derive(Clone, Debug)]
+pub(crate) struct CallbackPath(pub(crate) String);
+
+impl Shape for CallbackPath {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        let text = context.text(node)?;
+        if !text.value.starts_with('/') && text.is_complete() {
+            let message = "the path of a callback begins with `/`";
+            context.error(Kind::Value, node.span, message);
+            return None;
+        }
+        Some(Self(text.value))
+    }
+
+    fn schema(_: &mut Definitions) -> Json {
+        json!({ "type": "string", "pattern": "^/|\\$\\{[A-Z_][A-Z0-9_]*\\}" })
+    }
+}
+
 /// An argument of a program.
 #[derive(Clone, Debug)]
 pub(crate) struct Argument(pub(crate) Text);
@@ -230,88 +248,31 @@ impl Shape for Argument {
     }
 }
 
-/// A server's entry in one of the places where servers are read from.
-#[derive(Clone, Debug)]
-pub(crate) struct ServerEntry {
-    pub(crate) name: ServerName,
-    pub(crate) raw: RawServer,
-    pub(crate) path: JsonPath,
-    pub(crate) key_span: Span,
-    /// Why it can't be used, where it can't.
-    pub(crate) blocked: Vec<String>,
-    /// Whether a part of it could not be read, so that nothing can be called missing.
-    pub(crate) is_partial: bool,
-}
-
-/// The entries of one place, in the order of the file.
-///
-/// A bad entry is reported and spoils no other.
+/// The entries of one place, their names checked.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Servers(pub(crate) Vec<ServerEntry>);
+pub(crate) struct Servers(pub(crate) Entries<RawServer>);
 
 impl Shape for Servers {
     fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
-        let object = context.object(node)?;
-        let mut entries = Vec::with_capacity(object.members.len());
-        let mut earlier = earlier_problems(context);
-        for member in &object.members {
-            context.path.push_key(&member.key);
-            let before = context.report.len();
-            match ServerName::new(&member.key) {
-                Ok(name) => {
-                    let raw = RawServer::decode(&member.value, context);
-                    let mut problems = earlier.remove(&member.key).unwrap_or_default();
-                    let is_partial = raw.is_none()
-                        || problems
-                            .iter()
-                            .any(|problem| matches!(problem.kind, Kind::Include | Kind::Syntax));
-                    let raw = raw.unwrap_or_default();
-                    problems.extend_from_slice(context.report.since(before));
-                    let blocked = problems
-                        .iter()
-                        .filter(|problem| problem.blocks())
-                        .map(|problem| format!("{}: {}", problem.path, problem.message))
-                        .collect();
-                    if raw.enabled.value() == Some(&false) {
-                        // Nobody needs to set variables for what is switched off.
-                        context.report.forgive_missing_variables(before);
-                    }
-                    entries.push(ServerEntry {
-                        name,
-                        raw,
-                        path: context.path.clone(),
-                        key_span: member.key_span,
-                        blocked,
-                        is_partial,
-                    });
-                }
-                Err(error) => {
+        let accept = |member: &Member, context: &mut Context<'_>| {
+            ServerName::new(&member.key)
+                .inspect_err(|error| {
                     let message = format!("`{}` {error}", printable(&member.key));
                     context.error(Kind::Value, member.key_span, message);
-                }
-            }
-            context.path.pop();
-        }
-        Some(Self(entries))
+                })
+                .is_ok()
+        };
+        Entries::decode_with(node, context, accept).map(Self)
     }
 
     fn schema(definitions: &mut Definitions) -> Json {
-        servers_schema(&RawServer::schema(definitions))
+        let server = RawServer::schema(definitions);
+        definitions.extend(
+            "server",
+            json!({ "allOf": [crate::server::address_schema()] }),
+        );
+        servers_schema(&server)
     }
-}
-
-/// What was wrong with each server before its fields were looked at: includes, duplicate keys.
-fn earlier_problems(context: &Context<'_>) -> HashMap<String, Vec<Problem>> {
-    let mut earlier: HashMap<String, Vec<Problem>> = HashMap::new();
-    for problem in context.report.problems() {
-        if let Some(name) = problem.path.key_inside(&context.path) {
-            earlier
-                .entry(name.to_owned())
-                .or_default()
-                .push(problem.clone());
-        }
-    }
-    earlier
 }
 
 /// Servers that stand for themselves, so that their definitions must be whole.
@@ -324,11 +285,7 @@ impl Shape for WholeServers {
     }
 
     fn schema(definitions: &mut Definitions) -> Json {
-        RawServer::schema(definitions);
-        definitions.extend(
-            "server",
-            json!({ "allOf": [crate::server::address_schema()] }),
-        );
+        Servers::schema(definitions);
         let whole = json!({ "allOf": [reference("server"), crate::server::whole_schema()] });
         servers_schema(&whole)
     }

@@ -1,10 +1,12 @@
 //! Agents: their servers, models and policies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::agent::AgentId;
-use crate::config::{Agent, Approval, ModelChoice, PolicyLayer, ToolSearch, WithoutPerson};
+use crate::config::{
+    Agent, AgentServers, Approval, ModelChoice, PolicyLayer, ServerMap, ToolSearch, WithoutPerson,
+};
 use crate::expand::Text;
 use crate::parse::printable;
 use crate::path::JsonPath;
@@ -13,8 +15,8 @@ use crate::raw::{RawAgent, RawAgentDefaults, RawModel, RawPolicy, RawRoot, RawTo
 use crate::report::{Kind, Problem};
 use crate::resolve::layers::Layers;
 use crate::resolve::sections::texts;
-use crate::resolve::{Agents, Resolver, ServerMap};
-use crate::shape::{Field, NonEmpty};
+use crate::resolve::{Agents, Resolver};
+use crate::shape::{Field, NonEmpty, Placed};
 use crate::source::Span;
 
 /// An agent of the file.
@@ -53,22 +55,27 @@ impl Resolver<'_> {
                 .mcp
                 .value()
                 .and_then(|mcp| mcp.servers.value())
-                .filter(|own| !own.0.is_empty());
-            let servers = match own {
-                None => Arc::clone(servers),
+                .filter(|own| !own.0.0.is_empty());
+            let own = match own {
+                None => ServerMap::new(),
                 Some(own) => {
                     let place = Place::Agent(entry.id.clone());
-                    let overridden = self.servers(&common.overridden(own, &place));
-                    let mut all = ServerMap::clone(servers);
-                    all.extend(overridden);
-                    Arc::new(all)
+                    self.servers(&common.overridden(own, &place))
                 }
+            };
+            let servers = AgentServers {
+                common: Arc::clone(servers),
+                own,
             };
             let agent = self.agent(&entry.id, Some(entry), root, servers);
             by_id.insert(entry.id.clone(), agent);
         }
         if !by_id.contains_key(&default) {
-            let agent = self.agent(&default, None, root, Arc::clone(servers));
+            let servers = AgentServers {
+                common: Arc::clone(servers),
+                own: ServerMap::new(),
+            };
+            let agent = self.agent(&default, None, root, servers);
             by_id.insert(default.clone(), agent);
         }
         Agents { by_id, default }
@@ -80,56 +87,67 @@ impl Resolver<'_> {
             return Vec::new();
         };
         let mut entries: Vec<Entry<'r>> = Vec::new();
-        if let Field::Given(list) = &agents.list {
-            for (index, raw) in list.value.iter().enumerate() {
+        let mut known = HashSet::new();
+        if let Some(list) = agents.list.value() {
+            for (index, Placed { value: raw, span }) in list.0.iter().enumerate() {
                 let mut path = JsonPath::of(&["agents", "list"]);
                 path.push_index(index);
                 match &raw.id {
                     Field::Given(id) => {
-                        let path = path.child("id");
-                        self.add_agent(&mut entries, &id.value.0.value, raw, (&path, id.span));
+                        let id_path = path.child("id");
+                        let place = (&id_path, id.span);
+                        if let Some(id) = self.agent_id(&id.value.0.value, &mut known, place) {
+                            let origin = path.to_string();
+                            entries.push(Entry { id, raw, origin });
+                        }
                     }
                     Field::Absent => {
                         let message = "an agent of `agents.list` needs `id`";
                         self.report
-                            .add(Problem::error(Kind::Rule, &path, message).at(list.span));
+                            .add(Problem::error(Kind::Rule, &path, message).at(*span));
                     }
                     Field::Invalid => {}
                 }
             }
         }
-        if let Field::Given(map) = &agents.entries {
-            for (id, raw) in &map.value.0 {
-                let path = JsonPath::of(&["agents", "entries", id]);
-                self.add_agent(&mut entries, id, raw, (&path, map.span));
+        if let Some(map) = agents.entries.value() {
+            for entry in &map.0 {
+                let path = JsonPath::of(&["agents", "entries", &entry.name]);
+                let place = (&path, entry.name_span);
+                if let Some(id) = self.agent_id(&entry.name, &mut known, place) {
+                    entries.push(Entry {
+                        id,
+                        raw: &entry.value,
+                        origin: path.to_string(),
+                    });
+                }
+                if let Field::Given(id) = &entry.value.id
+                    && id.value.0.value != entry.name
+                {
+                    let message = "`id` has no effect here: the agent is named by its key";
+                    let problem = Problem::warning(Kind::Advice, &id.path, message);
+                    self.report.add(problem.at(id.span));
+                }
             }
         }
         entries
     }
 
-    fn add_agent<'r>(
+    /// Takes the name of an agent, if it is one and nobody has it yet.
+    fn agent_id(
         &mut self,
-        entries: &mut Vec<Entry<'r>>,
-        id: &str,
-        raw: &'r RawAgent,
+        text: &str,
+        known: &mut HashSet<AgentId>,
         (path, span): (&JsonPath, Span),
-    ) {
-        let message = match AgentId::new(id) {
-            Ok(id) if entries.iter().any(|entry| entry.id == id) => {
-                format!("there are two agents with the name `{id}`")
-            }
-            Ok(id) => {
-                entries.push(Entry {
-                    origin: format!("agents.entries.{id}"),
-                    id,
-                    raw,
-                });
-                return;
-            }
-            Err(error) => format!("`{}` cannot name an agent: {error}", printable(id)),
+    ) -> Option<AgentId> {
+        let message = match AgentId::new(text) {
+            Ok(id) if known.insert(id.clone()) => return Some(id),
+            Ok(id) => format!("there are two agents with the name `{id}`"),
+            Err(error) => format!("`{}` cannot name an agent: {error}", printable(text)),
         };
         self.report
             .add(Problem::error(Kind::Value, path, message).at(span));
+        None
     }
 
     fn agent(
@@ -137,7 +155,7 @@ impl Resolver<'_> {
         id: &AgentId,
         entry: Option<&Entry<'_>>,
         root: &RawRoot,
-        servers: Arc<ServerMap>,
+        servers: AgentServers,
     ) -> Agent {
         let none = RawAgentDefaults::default();
         let defaults = root
@@ -176,7 +194,8 @@ impl Resolver<'_> {
                 .flatten()
                 .map(|pattern| pattern.value.clone())
                 .collect(),
-            tool_search: last(&tools, |tools| &tools.tool_search).unwrap_or(ToolSearch::Auto),
+            tool_search: last(&tools, |tools| &tools.tool_search)
+                .map_or(ToolSearch::Auto, |search| search.0),
         }
     }
 }

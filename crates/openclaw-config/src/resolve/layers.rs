@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::path::JsonPath;
 use crate::place::Place;
-use crate::raw::{RawServer, ServerEntry, Servers};
+use crate::raw::{Entry, RawServer, Servers};
+use crate::report::Problem;
 use crate::server::ServerName;
 use crate::shape::{Field, NonEmpty};
 use crate::source::Span;
@@ -18,8 +19,8 @@ pub(crate) struct Layered {
     pub(crate) place: Place,
     pub(crate) path: JsonPath,
     pub(crate) span: Span,
-    /// Why it can't be used, where a layer can't.
-    pub(crate) blocked: Vec<String>,
+    /// Why it can't be used, each with the field that has the problem.
+    blocked: Vec<(Option<&'static str>, Problem)>,
     /// Whether a part of it could not be read.
     pub(crate) is_partial: bool,
     /// Whether the block it comes from is switched off.
@@ -27,44 +28,65 @@ pub(crate) struct Layered {
 }
 
 impl Layered {
-    fn new(entry: &ServerEntry, place: &Place) -> Self {
+    fn new(name: ServerName, entry: &Entry<RawServer>, place: &Place) -> Self {
         Self {
-            name: entry.name.clone(),
+            name,
             raw: entry.raw.clone(),
             place: place.clone(),
             path: entry.path.clone(),
-            span: entry.key_span,
-            blocked: entry.blocked.clone(),
+            span: entry.name_span,
+            blocked: blocked(entry),
             is_partial: entry.is_partial,
             switched_off: false,
         }
     }
 
     /// Lays an entry of a later place over this server.
-    pub(crate) fn lay(&mut self, entry: &ServerEntry, place: &Place) {
-        let gives_launch = gives_launch(&entry.raw);
-        if gives_launch {
+    pub(crate) fn lay(&mut self, entry: &Entry<RawServer>, place: &Place) {
+        if gives_launch(&entry.raw) {
             let changes = changes(&self.raw.command, &entry.raw.command)
                 || changes(&self.raw.url, &entry.raw.url);
             if changes {
                 // Headers, keys and variables belong to the launch they were written for: they
                 // must not reach another program or another host.
                 self.raw = settings_of(&self.raw);
+                self.blocked
+                    .retain(|(field, _)| field.is_none_or(|field| self.raw.gives(field)));
             }
             self.place = place.clone();
             self.path.clone_from(&entry.path);
-            self.span = entry.key_span;
+            self.span = entry.name_span;
             self.switched_off = false;
         }
+        // What is replaced can't do harm any more.
+        self.blocked
+            .retain(|(field, _)| field.is_none_or(|field| !entry.raw.gives(field)));
         self.raw.overlay(&entry.raw);
-        self.blocked.extend(entry.blocked.iter().cloned());
+        self.blocked.extend(blocked(entry));
         self.is_partial |= entry.is_partial;
+    }
+
+    /// Why it can't be used, where it can't.
+    pub(crate) fn blocked(&self) -> impl Iterator<Item = &Problem> {
+        self.blocked.iter().map(|(_, problem)| problem)
     }
 
     /// Whether anything says how to start or reach the server.
     pub(crate) fn has_launch(&self) -> bool {
         gives_launch(&self.raw)
     }
+}
+
+fn blocked(entry: &Entry<RawServer>) -> Vec<(Option<&'static str>, Problem)> {
+    let field = |problem: &Problem| {
+        let key = problem.path.key_inside(&entry.path)?;
+        RawServer::canonical(key)
+    };
+    entry
+        .blocked
+        .iter()
+        .map(|problem| (field(problem), problem.clone()))
+        .collect()
 }
 
 fn gives_launch(raw: &RawServer) -> bool {
@@ -98,6 +120,7 @@ fn settings_of(raw: &RawServer) -> RawServer {
         client_key: _,
         protocol: _,
         roots: _,
+        trust_annotations: _,
         enabled,
         connection_timeout,
         request_timeout,
@@ -110,7 +133,6 @@ fn settings_of(raw: &RawServer) -> RawServer {
         scope,
         tool_prefix,
         tool_filter,
-        trust_annotations: _,
         pin,
         max_result_bytes,
     } = raw.clone();
@@ -140,12 +162,12 @@ pub(crate) struct Layers(BTreeMap<ServerName, Layered>);
 impl Layers {
     /// Lays the servers of a place over those that are there.
     pub(crate) fn lay(&mut self, servers: &Servers, place: &Place) {
-        for entry in &servers.0 {
-            match self.0.get_mut(&entry.name) {
+        for (name, entry) in named(servers) {
+            match self.0.get_mut(&name) {
                 Some(layered) => layered.lay(entry, place),
                 None => {
                     self.0
-                        .insert(entry.name.clone(), Layered::new(entry, place));
+                        .insert(name.clone(), Layered::new(name, entry, place));
                 }
             }
         }
@@ -153,10 +175,10 @@ impl Layers {
 
     /// Adds the servers of a block that is switched off; those of other places stay as they are.
     pub(crate) fn lay_switched_off(&mut self, servers: &Servers, place: &Place) {
-        for entry in &servers.0 {
-            self.0.entry(entry.name.clone()).or_insert_with(|| Layered {
+        for (name, entry) in named(servers) {
+            self.0.entry(name.clone()).or_insert_with(|| Layered {
                 switched_off: true,
-                ..Layered::new(entry, place)
+                ..Layered::new(name, entry, place)
             });
         }
     }
@@ -164,9 +186,9 @@ impl Layers {
     /// The servers of these layers that an agent's own entries concern, with those laid over.
     pub(crate) fn overridden(&self, servers: &Servers, place: &Place) -> Self {
         let mut own = Self::default();
-        for entry in &servers.0 {
-            if let Some(common) = self.0.get(&entry.name) {
-                own.0.insert(entry.name.clone(), common.clone());
+        for (name, _) in named(servers) {
+            if let Some(common) = self.0.get(&name) {
+                own.0.insert(name, common.clone());
             }
         }
         own.lay(servers, place);
@@ -176,4 +198,10 @@ impl Layers {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Layered> {
         self.0.values()
     }
+}
+
+/// The entries with their names, which have been checked when they were read.
+fn named(servers: &Servers) -> impl Iterator<Item = (ServerName, &Entry<RawServer>)> {
+    let entries = servers.0.0.iter();
+    entries.filter_map(|entry| Some((ServerName::new(&entry.name).ok()?, entry)))
 }

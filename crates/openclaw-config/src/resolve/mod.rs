@@ -10,16 +10,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agent::AgentId;
-use crate::config::{Config, ConfiguredServer, Definition, ServerLimits};
+use crate::config::{Agent, Config, ConfiguredServer, Definition, ServerLimits, ServerMap};
 use crate::environment::Environment;
 use crate::place::Place;
-use crate::raw::RawRoot;
+use crate::raw::{ProviderSource, RawRoot};
 use crate::report::{Kind, Problem, Report};
 use crate::resolve::layers::{Layered, Layers};
-use crate::server::{Candidate, PlaceDefaults, ServerName, ToolNaming, validate};
+use crate::server::{Candidate, Findings, PlaceDefaults, ToolNaming, validate};
 use crate::shape::{Field, Whole};
-
-type ServerMap = BTreeMap<ServerName, Arc<ConfiguredServer>>;
 
 /// What the fields of the file are judged with.
 pub(crate) struct Resolver<'a> {
@@ -29,6 +27,8 @@ pub(crate) struct Resolver<'a> {
     pub(crate) report: &'a mut Report,
     plain: PlaceDefaults,
     plugin: PlaceDefaults,
+    /// The kinds of the providers that references can name.
+    providers: BTreeMap<String, ProviderSource>,
 }
 
 /// Resolves a whole file.
@@ -47,6 +47,7 @@ pub(crate) fn resolve(
         .cloned()
         .unwrap_or_default();
     let plugin = block.config.value().cloned().unwrap_or_default();
+    let plugin_enabled = block.enabled.or(true);
 
     let mut resolver = Resolver {
         directory,
@@ -64,6 +65,7 @@ pub(crate) fn resolve(
             naming: plugin.tool_naming.or(ToolNaming::Joined),
             discovery_interval: interval(&plugin.tool_discovery_interval),
         },
+        providers: sections::provider_kinds(root),
     };
 
     let mut common = Layers::default();
@@ -71,7 +73,7 @@ pub(crate) fn resolve(
         common.lay(&servers.0, &Place::Mcp);
     }
     if let Some(servers) = plugin.servers.value() {
-        if block.enabled.or(true) {
+        if plugin_enabled {
             common.lay(servers, &Place::Plugin);
         } else {
             common.lay_switched_off(servers, &Place::Plugin);
@@ -102,7 +104,7 @@ pub(crate) fn resolve(
             plugin: limit(&plugin.max_concurrent_servers).unwrap_or(20),
             others: limit(&mcp.max_concurrent_servers),
         },
-        debug: mcp.debug.or(false) || plugin.debug.or(false),
+        debug: mcp.debug.or(false) || (plugin_enabled && plugin.debug.or(false)),
         model_providers: resolver.model_providers(root),
         secret_providers: resolver.secret_providers(root),
         gateway: resolver.gateway(root),
@@ -146,41 +148,29 @@ impl Resolver<'_> {
             is_partial: layered.is_partial,
             directory: self.directory,
             environment: self.environment,
+            providers: &self.providers,
         };
-        let before = self.report.len();
-        let server = validate(&candidate, self.report);
-        let mut reasons = layered.blocked.clone();
-        reasons.extend(
-            self.report
-                .since(before)
-                .iter()
-                .filter(|problem| problem.blocks())
-                .map(|problem| format!("{}: {}", problem.path, problem.message)),
-        );
-        let definition = match server {
-            Some(server) if reasons.is_empty() => Definition::Sound(Arc::new(server)),
-            Some(_) | None => {
-                if reasons.is_empty() {
-                    // The same problem was reported for another agent already.
-                    reasons.push(format!(
-                        "{}: see the report of `config validate`",
-                        layered.path
-                    ));
-                }
-                Definition::Broken(reasons)
-            }
-        };
+        // Judged by itself: what was said for another agent is true for this one as well.
+        let mut found = Findings::new();
+        let server = validate(&candidate, &mut found);
+        let mut reasons: Vec<Problem> = layered.blocked().cloned().collect();
+        reasons.extend(found.iter().filter(|problem| problem.blocks()).cloned());
+        if enabled {
+            // Nobody needs to set variables for what is switched off.
+            self.report.extend(reasons.iter().cloned());
+        }
+        self.report.extend(found);
         Some(ConfiguredServer {
             name: layered.name.clone(),
             enabled,
             place: layered.place.clone(),
-            definition,
+            definition: Definition::new(server, reasons),
         })
     }
 }
 
 /// The agents by name, and which one is the default.
 struct Agents {
-    by_id: BTreeMap<AgentId, crate::config::Agent>,
+    by_id: BTreeMap<AgentId, Agent>,
     default: AgentId,
 }

@@ -1,88 +1,77 @@
 //! Models, secrets and the gateway.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use url::Url;
-
 use crate::config::{
-    FileMode, Gateway, GatewayAuthMode, ModelFacts, ModelProvider, SecretProvider,
+    Definition, FileMode, Gateway, GatewayAuthMode, ModelFacts, ModelProvider, SecretProvider,
 };
 use crate::expand::Text;
-use crate::path::JsonPath;
 use crate::raw::{
-    ConfigValue, ProviderSource, RawCredential, RawProvider, RawRoot, RawSecretProvider,
+    ConfigValue, Entry, ProviderSource, RawCredential, RawProvider, RawRoot, RawSecretProvider,
 };
 use crate::report::{Kind, Problem};
 use crate::resolve::Resolver;
 use crate::shape::{Field, NonEmpty};
 
+/// The kinds of the providers of secrets, by their names.
+pub(super) fn provider_kinds(root: &RawRoot) -> BTreeMap<String, ProviderSource> {
+    secret_entries(root)
+        .filter_map(|entry| Some((entry.name.clone(), *entry.raw.source.value()?)))
+        .collect()
+}
+
+fn secret_entries(root: &RawRoot) -> impl Iterator<Item = &Entry<RawSecretProvider>> {
+    let providers = root
+        .secrets
+        .value()
+        .and_then(|secrets| secrets.providers.value());
+    providers.into_iter().flat_map(|providers| &providers.0.0)
+}
+
 impl Resolver<'_> {
-    pub(super) fn model_providers(&mut self, root: &RawRoot) -> BTreeMap<String, ModelProvider> {
+    pub(super) fn model_providers(
+        &mut self,
+        root: &RawRoot,
+    ) -> BTreeMap<String, Definition<ModelProvider>> {
         let providers = root
             .models
             .value()
-            .and_then(|models| models.providers.value())
-            .cloned()
-            .unwrap_or_default();
-        providers
-            .0
-            .into_iter()
-            .map(|(name, raw)| (name, self.model_provider(&raw)))
+            .and_then(|models| models.providers.value());
+        let entries = providers.into_iter().flat_map(|providers| &providers.0);
+        entries
+            .map(|entry| {
+                // A key must not go to another host because the variable with the address is
+                // missing, nor another key to this one.
+                self.report.extend(entry.blocked.iter().cloned());
+                let provider = model_provider(&entry.raw);
+                let definition = Definition::new(Some(provider), entry.blocked.clone());
+                (entry.name.clone(), definition)
+            })
             .collect()
     }
 
-    fn model_provider(&mut self, raw: &RawProvider) -> ModelProvider {
-        let headers = raw.headers.value().cloned().unwrap_or_default();
-        let facts = raw.models.value().cloned().unwrap_or_default();
-        ModelProvider {
-            base_url: self.url(&raw.base_url),
-            api_key: credential(&raw.api_key),
-            api: raw.api.value().map(|api| api.value.clone()),
-            headers: headers
-                .0
-                .into_iter()
-                .filter(|(_, credential)| credential.is_complete)
-                .map(|(name, credential)| (name.to_ascii_lowercase(), credential.value))
-                .collect(),
-            timeout: raw
-                .timeout_seconds
-                .value()
-                .map(|seconds| Duration::from_secs(seconds.0)),
-            models: facts
-                .iter()
-                .filter_map(|facts| {
-                    Some(ModelFacts {
-                        id: facts.id.value()?.0.value.clone(),
-                        context_window: facts.context_window.value().map(|count| count.0),
-                        max_tokens: facts.max_tokens.value().map(|count| count.0),
-                        input: texts(&facts.input),
-                    })
-                })
-                .collect(),
-        }
-    }
-
-    pub(super) fn secret_providers(&mut self, root: &RawRoot) -> BTreeMap<String, SecretProvider> {
-        let Some(Field::Given(providers)) = root.secrets.value().map(|secrets| &secrets.providers)
-        else {
-            return BTreeMap::new();
-        };
-        let mut result = BTreeMap::new();
-        for (name, raw) in &providers.value.0 {
-            let path = providers.path.child(name);
-            match self.secret_provider(raw) {
-                Ok(provider) => {
-                    result.insert(name.clone(), provider);
-                }
-                Err(message) => {
-                    let problem = Problem::error(Kind::Rule, &path, message).at(providers.span);
-                    self.report.add(problem);
-                }
-            }
-        }
-        result
+    pub(super) fn secret_providers(
+        &mut self,
+        root: &RawRoot,
+    ) -> BTreeMap<String, Definition<SecretProvider>> {
+        secret_entries(root)
+            .map(|entry| {
+                let mut reasons = entry.blocked.clone();
+                let provider = match self.secret_provider(&entry.raw) {
+                    Ok(provider) => Some(provider),
+                    // What is missing may have been given wrongly, which has been reported.
+                    Err(message) if reasons.is_empty() && !entry.is_partial => {
+                        let problem = Problem::error(Kind::Rule, &entry.path, message);
+                        reasons.push(problem.at(entry.name_span));
+                        None
+                    }
+                    Err(_) => None,
+                };
+                self.report.extend(reasons.iter().cloned());
+                (entry.name.clone(), Definition::new(provider, reasons))
+            })
+            .collect()
     }
 
     fn secret_provider(&self, raw: &RawSecretProvider) -> Result<SecretProvider, &'static str> {
@@ -97,8 +86,9 @@ impl Resolver<'_> {
             }),
             Some(ProviderSource::File) => {
                 let path = raw.path.value().ok_or("a `file` provider needs `path`")?;
+                let path = self.environment.expand_home(&path.0.value);
                 Ok(SecretProvider::File {
-                    path: self.path(path),
+                    path: self.directory.join(path),
                     mode: raw.mode.or(FileMode::Json),
                 })
             }
@@ -111,18 +101,15 @@ impl Resolver<'_> {
                 if !command.is_absolute() {
                     return Err("the `command` of a provider is an absolute path");
                 }
+                let environment = raw.env.value().cloned().unwrap_or_default();
                 Ok(SecretProvider::Exec {
                     command,
                     args: texts(&raw.args),
-                    environment: raw
-                        .env
-                        .value()
-                        .map(|env| {
-                            let pair =
-                                |(name, text): &(String, Text)| (name.clone(), text.value.clone());
-                            env.0.iter().map(pair).collect()
-                        })
-                        .unwrap_or_default(),
+                    environment: environment
+                        .0
+                        .into_iter()
+                        .map(|entry| (entry.name, entry.value.value))
+                        .collect(),
                     pass_environment: names(&raw.pass_env).unwrap_or_default(),
                     timeout: raw
                         .timeout
@@ -137,10 +124,17 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn gateway(&mut self, root: &RawRoot) -> Gateway {
+    pub(super) fn gateway(&mut self, root: &RawRoot) -> Definition<Gateway> {
         let raw = root.gateway.value().cloned().unwrap_or_default();
         let auth = raw.auth.value().cloned().unwrap_or_default();
-        Gateway {
+        let reasons: Vec<Problem> = self
+            .report
+            .problems()
+            .iter()
+            .filter(|problem| problem.is_in_the_gateway() && problem.blocks())
+            .cloned()
+            .collect();
+        let gateway = Gateway {
             port: raw
                 .port
                 .value()
@@ -149,36 +143,44 @@ impl Resolver<'_> {
             auth_mode: auth.mode.or(GatewayAuthMode::Token),
             token: credential(&auth.token),
             password: credential(&auth.password),
-            public_url: self.url(&raw.public_url),
-        }
-    }
-
-    fn url(&mut self, field: &Field<NonEmpty>) -> Option<Url> {
-        let field = field
-            .located()
-            .filter(|field| field.value.0.is_complete())?;
-        match crate::server::parse_address(&field.value.0.value) {
-            Ok(url) => Some(url),
-            Err(message) => {
-                let path: &JsonPath = &field.path;
-                self.report
-                    .add(Problem::error(Kind::Value, path, message).at(field.span));
-                None
-            }
-        }
-    }
-
-    fn path(&self, path: &NonEmpty) -> PathBuf {
-        Path::new(self.directory).join(self.environment.expand_home(&path.0.value))
+            public_url: raw.public_url.value().and_then(|address| address.0.clone()),
+        };
+        Definition::new(Some(gateway), reasons)
     }
 }
 
-/// A credential whose variables are all set; one that lacks some would be sent as `${NAME}`.
+fn model_provider(raw: &RawProvider) -> ModelProvider {
+    let headers = raw.headers.value().cloned().unwrap_or_default();
+    let facts = raw.models.value().cloned().unwrap_or_default();
+    ModelProvider {
+        base_url: raw.base_url.value().and_then(|address| address.0.clone()),
+        api_key: credential(&raw.api_key),
+        api: raw.api.value().map(|api| api.value.clone()),
+        headers: headers
+            .0
+            .into_iter()
+            .map(|entry| (entry.name.to_ascii_lowercase(), entry.value.value))
+            .collect(),
+        timeout: raw
+            .timeout_seconds
+            .value()
+            .map(|seconds| Duration::from_secs(seconds.0)),
+        models: facts
+            .iter()
+            .filter_map(|facts| {
+                Some(ModelFacts {
+                    id: facts.id.value()?.0.value.clone(),
+                    context_window: facts.context_window.value().map(|count| count.0),
+                    max_tokens: facts.max_tokens.value().map(|count| count.0),
+                    input: texts(&facts.input),
+                })
+            })
+            .collect(),
+    }
+}
+
 fn credential(field: &Field<RawCredential>) -> Option<ConfigValue> {
-    field
-        .value()
-        .filter(|credential| credential.is_complete)
-        .map(|credential| credential.value.clone())
+    field.value().map(|credential| credential.value.clone())
 }
 
 /// The texts of a list; none where it is not given.

@@ -11,6 +11,8 @@ pub(crate) enum Reach {
     Encrypted,
     /// Nobody: it stays on this machine.
     Loopback,
+    /// Nobody, but the address hides that it stays on this machine.
+    Disguised,
     /// Everybody in between.
     Readable,
 }
@@ -25,7 +27,7 @@ pub(crate) enum AddressError {
 }
 
 /// Reads an address and finds out who can read along.
-pub(crate) fn parse(text: &str) -> Result<(Url, Reach), AddressError> {
+pub(crate) fn parse_address(text: &str) -> Result<(Url, Reach), AddressError> {
     let (scheme, rest) = text.split_once("://").ok_or(AddressError::Scheme)?;
     let encrypted = scheme.eq_ignore_ascii_case("https");
     if !encrypted && !scheme.eq_ignore_ascii_case("http") {
@@ -35,100 +37,114 @@ pub(crate) fn parse(text: &str) -> Result<(Url, Reach), AddressError> {
         return Err(AddressError::Syntax(url::ParseError::EmptyHost));
     }
     let url = Url::parse(text).map_err(AddressError::Syntax)?;
-    let reach = match (encrypted, is_loopback(&url, rest)) {
-        (true, _) => Reach::Encrypted,
-        (false, true) => Reach::Loopback,
-        (false, false) => Reach::Readable,
+    let reach = match (encrypted, is_loopback(&url), is_plain(&url, rest)) {
+        (true, ..) => Reach::Encrypted,
+        (false, true, true) => Reach::Loopback,
+        (false, true, false) => Reach::Disguised,
+        (false, false, _) => Reach::Readable,
     };
     Ok((url, reach))
 }
 
-/// Reads an address of which it does not matter here who reads along.
-pub(crate) fn parse_address(text: &str) -> Result<Url, String> {
-    parse(text)
-        .map(|(url, _)| url)
-        .map_err(|error| error.to_string())
-}
-
-/// Whether an address leads to this machine and says so plainly.
-///
-/// Spellings such as `http://2130706433/` are loopback as well, but only somebody who wants to
-/// hide that writes them.
-fn is_loopback(url: &Url, rest: &str) -> bool {
-    let loopback = match url.host() {
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
-    };
+    }
+}
+
+/// Whether the host is written as it is meant.
+///
+/// Spellings such as `http://2130706433/` are loopback as well, but only somebody who wants to
+/// hide that writes them.
+fn is_plain(url: &Url, rest: &str) -> bool {
     let written = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let written = written.rsplit('@').next().unwrap_or_default();
-    let plain = url.host_str().is_some_and(|host| {
+    url.host_str().is_some_and(|host| {
         let tail = written
             .get(..host.len())
             .filter(|start| start.eq_ignore_ascii_case(host))
             .map(|_| &written[host.len()..]);
         tail.is_some_and(|tail| tail.is_empty() || tail.starts_with(':'))
-    });
-    loopback && plain
+    })
 }
 
 /// A value with variables is judged after they were put in, which a schema can't do.
 const HAS_VARIABLE: &str = "\\$\\{[A-Z_][A-Z0-9_]*\\}";
-const ADDRESS: &str = "^[hH][tT][tT][pP][sS]?://[^/?#\\\\\\s]+";
-const ENCRYPTED: &str = "^[hH][tT][tT][pP][sS]://";
-const LOOPBACK: &str = "^[hH][tT][tT][pP]://([^/?#]*@)?\
-    ([lL][oO][cC][aA][lL][hH][oO][sS][tT]|127\\.[0-9]+\\.[0-9]+\\.[0-9]+|\\[::1\\])\
-    (:[0-9]*)?([/?#]|$)";
+const USER: &str = "([^/?#@\\s]*@)?";
+const HOST: &str = "(\\[[0-9A-Fa-f:.]+\\]|[^/?#@:\\[\\]\\\\\\s]+)";
+const LOOPBACK_HOST: &str = "([lL][oO][cC][aA][lL][hH][oO][sS][tT]\
+    |127(\\.(0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])){3}|\\[::1\\])";
+const PORT: &str = "(:(0*([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]\
+    |6553[0-5]))?)?([/?#]|$)";
 
-/// What holds for the address of every server, also where its definition is only a part.
+/// The patterns of addresses that reach where they may.
+pub(crate) fn address_pattern(accepted: &[Reach]) -> Json {
+    let pattern = |reach: &Reach| match reach {
+        Reach::Encrypted => format!("^[hH][tT][tT][pP][sS]://{USER}{HOST}{PORT}"),
+        Reach::Loopback => format!("^[hH][tT][tT][pP]://{USER}{LOOPBACK_HOST}{PORT}"),
+        Reach::Disguised | Reach::Readable => {
+            format!("^[hH][tT][tT][pP][sS]?://{USER}{HOST}{PORT}")
+        }
+    };
+    let patterns = accepted.iter().map(pattern);
+    let alternatives: Vec<Json> = patterns
+        .chain([HAS_VARIABLE.to_owned()])
+        .map(|pattern| json!({ "pattern": pattern }))
+        .collect();
+    Json::Array(alternatives)
+}
+
+/// What holds for every server, also where its definition is only a part.
 pub(crate) fn address_schema() -> Json {
     let insecure = json!({
         "required": ["allowInsecureHttp"],
         "properties": { "allowInsecureHttp": { "const": true } },
     });
-    let addresses = |patterns: &[&str]| {
-        let alternatives: Vec<Json> = patterns
-            .iter()
-            .map(|pattern| json!({ "pattern": pattern }))
-            .collect();
-        json!({ "properties": { "url": { "anyOf": alternatives } } })
-    };
+    let addresses = |accepted: &[Reach]| json!({ "properties": { "url": { "anyOf": address_pattern(accepted) } } });
+    let refused = |field: &str| json!({ "not": { "required": [field] } });
     json!({
         "not": { "required": ["command", "url"] },
         "if": insecure,
-        "then": addresses(&[HAS_VARIABLE, ADDRESS]),
-        "else": { "allOf": [
-            addresses(&[HAS_VARIABLE, ADDRESS]),
-            addresses(&[HAS_VARIABLE, ENCRYPTED, LOOPBACK]),
-        ] },
+        "then": addresses(&[Reach::Readable]),
+        "else": addresses(&[Reach::Encrypted, Reach::Loopback]),
+        "allOf": [by_transport(&refused("url"), &refused("command"))],
     })
 }
 
 /// What a definition needs that stands for itself.
 pub(crate) fn whole_schema() -> Json {
-    let remote = json!(["http", "streamable-http", "sse"]);
-    let rule = |field: &str, words: Json, needs: &str| {
-        json!({
-            "if": { "required": [field], "properties": { field: { "enum": words } } },
-            "then": { "required": [needs] },
-        })
-    };
+    let needed = |field: &str| json!({ "required": [field] });
     json!({
         "if": { "not": { "required": ["$include"] } },
         "then": {
-            "anyOf": [{ "required": ["command"] }, { "required": ["url"] }],
+            "anyOf": [needed("command"), needed("url")],
             "dependentRequired": { "clientKey": ["clientCert"] },
-            "if": { "required": ["transport"] },
-            "then": { "allOf": [
-                rule("transport", json!(["stdio"]), "command"),
-                rule("transport", remote.clone(), "url"),
-            ] },
-            "else": { "allOf": [
-                rule("type", json!(["stdio"]), "command"),
-                rule("type", remote, "url"),
-            ] },
+            "allOf": [by_transport(&needed("command"), &needed("url"))],
         },
+    })
+}
+
+/// A rule for programs and one for addresses, where the transport says which it is.
+fn by_transport(program: &Json, address: &Json) -> Json {
+    let rules = |field: &str| {
+        let rule = |words: Json, then: &Json| {
+            json!({
+                "if": { "required": [field], "properties": { field: { "enum": words } } },
+                "then": then,
+            })
+        };
+        json!([
+            rule(json!(["stdio"]), program),
+            rule(json!(["http", "streamable-http", "sse"]), address),
+        ])
+    };
+    json!({
+        "if": { "required": ["transport"] },
+        "then": { "allOf": rules("transport") },
+        "else": { "allOf": rules("type") },
     })
 }
 
@@ -138,7 +154,7 @@ mod tests {
 
     #[test]
     fn only_plain_spellings_of_this_machine_may_do_without_encryption() {
-        let reach = |text| parse(text).unwrap().1;
+        let reach = |text| parse_address(text).unwrap().1;
         assert_eq!(reach("https://example.com/mcp"), Reach::Encrypted);
         assert_eq!(reach("HTTPS://EXAMPLE.COM"), Reach::Encrypted);
         for local in [
@@ -156,13 +172,26 @@ mod tests {
             "http://localhost@example.com/",
             "http://localhost.example.com",
             "http://127.0.0.1.example.com",
-            "http://2130706433/",
-            "http://127.1/",
             "http://0.0.0.0/",
             "http://192.168.1.2/",
             "http://[::ffff:127.0.0.1]/",
         ] {
             assert_eq!(reach(other), Reach::Readable, "{other}");
+        }
+    }
+
+    #[test]
+    fn other_spellings_of_this_machine_are_told_apart() {
+        for hidden in [
+            "http://2130706433/",
+            "http://127.1/",
+            "http://[0:0:0:0:0:0:0:1]/",
+        ] {
+            assert_eq!(
+                parse_address(hidden).unwrap().1,
+                Reach::Disguised,
+                "{hidden}"
+            );
         }
     }
 
@@ -178,7 +207,7 @@ mod tests {
             "//x",
             "https://a b/",
         ] {
-            assert!(parse(text).is_err(), "{text}");
+            assert!(parse_address(text).is_err(), "{text}");
         }
     }
 }

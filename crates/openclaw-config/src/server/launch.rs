@@ -33,7 +33,7 @@ pub struct StdioLaunch {
     /// Which era of the protocol is spoken.
     pub protocol: ProtocolChoice,
     /// The roots that are announced, where any are.
-    pub roots: Option<Vec<String>>,
+    pub roots: Option<Vec<Url>>,
 }
 
 /// What a program gets of our environment beside the usual variables.
@@ -63,7 +63,7 @@ pub struct RemoteLaunch {
     /// Which era of the protocol is spoken.
     pub protocol: ProtocolChoice,
     /// The roots that are announced, where any are.
-    pub roots: Option<Vec<String>>,
+    pub roots: Option<Vec<Url>>,
 }
 
 /// The two HTTP transports.

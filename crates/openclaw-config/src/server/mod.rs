@@ -4,11 +4,12 @@ mod address;
 mod definition;
 mod launch;
 mod name;
+mod plaintext;
 mod remote;
 mod settings;
 mod validate;
 
-pub(crate) use address::{address_schema, parse_address, whole_schema};
+pub(crate) use address::{Reach, address_pattern, address_schema, parse_address, whole_schema};
 pub use definition::{Restart, Server, Timeouts, ToolFilter};
 pub use launch::{
     Authorization, ClientIdentity, InheritedEnvironment, Launch, OAuthSettings, RemoteLaunch,
@@ -16,4 +17,4 @@ pub use launch::{
 };
 pub use name::{NameError, ServerName};
 pub use settings::{CallbackHost, PinPolicy, ProtocolChoice, ServerScope, ToolNaming};
-pub(crate) use validate::{Candidate, PlaceDefaults, validate};
+pub(crate) use validate::{Candidate, Findings, PlaceDefaults, validate};

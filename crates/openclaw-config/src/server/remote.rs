@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use openclaw_secrets::is_credential_value;
 use url::Url;
 
-use crate::raw::{Auth, ConfigValue, RawOAuth};
-use crate::report::{Kind, Problem, Report};
-use crate::server::address::{self, Reach};
-use crate::server::validate::{Candidate, is_plaintext};
+use crate::raw::{Auth, ConfigValue, RawOAuth, is_header_value};
+use crate::report::{Kind, Problem};
+use crate::server::address::{Reach, parse_address};
+use crate::server::validate::{Candidate, Findings};
 use crate::server::{
     Authorization, CallbackHost, ClientIdentity, OAuthSettings, ProtocolChoice, RemoteLaunch,
     RemoteTransport, TlsSettings,
@@ -18,7 +19,7 @@ use crate::shape::{Field, Located, NonEmpty};
 pub(super) fn launch(
     candidate: &Candidate<'_>,
     transport: RemoteTransport,
-    report: &mut Report,
+    found: &mut Findings,
 ) -> Option<RemoteLaunch> {
     let raw = candidate.raw;
     let word = match transport {
@@ -28,10 +29,10 @@ pub(super) fn launch(
     if raw.url.is_absent() {
         let help = "for a program, write `\"transport\": \"stdio\"`";
         let help = (!raw.command.is_absent()).then_some(help);
-        candidate.missing(report, format!("{word} needs `url`"), help);
+        candidate.missing(found, format!("{word} needs `url`"), help);
     }
     candidate.no_effect(
-        report,
+        found,
         word,
         &[
             ("args", raw.args.located().map(|field| field.span)),
@@ -46,10 +47,11 @@ pub(super) fn launch(
     let url = raw
         .url
         .located()
-        .and_then(|url| server_url(candidate, url, report));
-    let (headers, authorization_header) = headers(candidate, report);
-    let authorization = authorization(candidate, authorization_header, report);
-    let tls = tls(candidate, report);
+        .and_then(|url| server_url(candidate, url, found));
+    let (headers, authorization_header) = headers(candidate, found);
+    let authorization = authorization(candidate, authorization_header, found);
+    let tls = tls(candidate, found);
+    let roots = candidate.roots(found);
     Some(RemoteLaunch {
         transport,
         url: url?,
@@ -57,45 +59,47 @@ pub(super) fn launch(
         authorization,
         tls,
         protocol: raw.protocol.or(ProtocolChoice::Auto),
-        roots: candidate.roots(),
+        roots,
     })
 }
 
 fn server_url(
     candidate: &Candidate<'_>,
     field: &Located<NonEmpty>,
-    report: &mut Report,
+    found: &mut Findings,
 ) -> Option<Url> {
     let text = &field.value.0;
     if !text.is_complete() {
         return None;
     }
-    let problem =
-        |message: String| Problem::error(Kind::Value, &field.path, message).at(field.span);
-    let (url, reach) = match address::parse(&text.value) {
+    let error = |message: String| Problem::error(Kind::Value, &field.path, message).at(field.span);
+    let (url, reach) = match parse_address(&text.value) {
         Ok(parsed) => parsed,
-        Err(error) => {
-            report.add(problem(error.to_string()));
+        Err(reason) => {
+            found.push(error(reason.to_string()));
             return None;
         }
     };
     let host = url.host_str().unwrap_or_default();
     match (reach, candidate.raw.allow_insecure_http.or(false)) {
-        (Reach::Encrypted | Reach::Loopback, _) => {}
+        (Reach::Encrypted | Reach::Loopback, _) | (Reach::Disguised, true) => {}
+        (Reach::Disguised, false) => {
+            let message = "this address means this machine, but does not say so plainly";
+            found.push(error(message.to_owned()).help(format!("write `http://{host}`")));
+        }
         (Reach::Readable, false) => {
             let help = "write `https://`, or set `\"allowInsecureHttp\": true` if everybody \
                         between may read along";
             let message = format!("`http://` is only for this machine, and {host} is another one");
-            report.add(problem(message).help(help));
+            found.push(error(message).help(help));
         }
         (Reach::Readable, true) => {
             let message = format!("everybody between here and {host} can read along");
-            report.add(Problem::warning(Kind::Advice, &field.path, message).at(field.span));
+            found.push(Problem::warning(Kind::Advice, &field.path, message).at(field.span));
         }
     }
-    let has_password = url.password().is_some();
-    if has_password && text.variables.is_empty() {
-        candidate.warn_plaintext(report, &field.path, field.span);
+    if is_credential_value(&text.value) && text.variables.is_empty() {
+        found.push(candidate.plaintext_problem(&field.path, field.span));
     }
     Some(url)
 }
@@ -103,53 +107,24 @@ fn server_url(
 type Headers = BTreeMap<String, ConfigValue>;
 
 /// The headers, and the one that is a proof of identity.
-fn headers(candidate: &Candidate<'_>, report: &mut Report) -> (Headers, Option<ConfigValue>) {
+fn headers(candidate: &Candidate<'_>, found: &mut Findings) -> (Headers, Option<ConfigValue>) {
     let Field::Given(field) = &candidate.raw.headers else {
         return (BTreeMap::new(), None);
     };
     let mut headers = BTreeMap::new();
-    for (name, credential) in &field.value.0 {
-        let path = field.path.child(name);
-        let mut refuse = |message: &str| {
-            report.add(Problem::error(Kind::Value, &path, message).at(field.span));
-        };
-        if !is_header_name(name) {
-            refuse("the name of a header has only letters, digits and the signs !#$%&'*+-.^_`|~");
-        } else if !is_header_value(&credential.value) {
-            refuse("the value of a header has no line breaks and no control characters");
-        } else if headers
-            .insert(name.to_ascii_lowercase(), credential.value.clone())
-            .is_some()
-        {
-            refuse("this header stands here twice, in different letters");
-        }
+    for entry in &field.value.0 {
+        let path = field.path.child(&entry.name);
+        candidate.check_value(found, &entry.name, &entry.value.value, (&path, entry.span));
+        headers.insert(entry.name.to_ascii_lowercase(), entry.value.value.clone());
     }
-    candidate.check_plaintext(report, &field.path, field.span, &field.value);
     let authorization = headers.remove("authorization");
     (headers, authorization)
-}
-
-// RFC 9110 §5.6.2
-fn is_header_name(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
-}
-
-// RFC 9110 §5.5
-fn is_header_value(value: &ConfigValue) -> bool {
-    let text = match value {
-        ConfigValue::Plain { value, .. } => value.expose(),
-        ConfigValue::Reference { prefix, .. } => prefix,
-    };
-    !text.chars().any(|c| c.is_ascii_control() && c != '\t')
 }
 
 fn authorization(
     candidate: &Candidate<'_>,
     header: Option<ConfigValue>,
-    report: &mut Report,
+    found: &mut Findings,
 ) -> Authorization {
     let raw = candidate.raw;
     let oauth_spans = [
@@ -160,26 +135,24 @@ fn authorization(
         let key = &field.value.value;
         if !is_header_value(key) {
             let message = "a key has no line breaks and no control characters";
-            report.add(Problem::error(Kind::Value, &field.path, message).at(field.span));
+            found.push(Problem::error(Kind::Value, &field.path, message).at(field.span));
         }
-        if is_plaintext("apiKey", key) {
-            candidate.warn_plaintext(report, &field.path, field.span);
-        }
+        candidate.check_value(found, "apiKey", key, (&field.path, field.span));
     }
     if let Some(header) = header {
         let key = [("apiKey", raw.api_key.located().map(|field| field.span))];
         let unused = [&key[..], &oauth_spans[..]].concat();
-        candidate.no_effect(report, "a server with an `Authorization` header", &unused);
+        candidate.no_effect(found, "a server with an `Authorization` header", &unused);
         return Authorization::Header(header);
     }
     if let Field::Given(field) = &raw.api_key {
-        candidate.no_effect(report, "a server with an `apiKey`", &oauth_spans);
+        candidate.no_effect(found, "a server with an `apiKey`", &oauth_spans);
         return Authorization::ApiKey(field.value.value.clone());
     }
-    Authorization::OAuth(Box::new(oauth(candidate, report)))
+    Authorization::OAuth(Box::new(oauth(candidate, found)))
 }
 
-fn oauth(candidate: &Candidate<'_>, report: &mut Report) -> OAuthSettings {
+fn oauth(candidate: &Candidate<'_>, found: &mut Findings) -> OAuthSettings {
     let raw = candidate.raw;
     let mut settings = raw.oauth.value().cloned().unwrap_or_default();
     let mut required = !raw.oauth.is_absent();
@@ -191,29 +164,29 @@ fn oauth(candidate: &Candidate<'_>, report: &mut Report) -> OAuthSettings {
         }
         None => {}
     }
-    if let Field::Given(field) = &settings.client_secret
-        && is_plaintext("clientSecret", &field.value.value)
-    {
-        candidate.warn_plaintext(report, &field.path, field.span);
+    if let Field::Given(field) = &settings.client_secret {
+        let place = (&*field.path, field.span);
+        candidate.check_value(found, "clientSecret", &field.value.value, place);
     }
-    let path = settings.callback_path.located();
-    if let Some(path) = path
-        && !path.value.0.value.starts_with('/')
-    {
-        let message = "the path of a callback begins with `/`";
-        report.add(Problem::error(Kind::Value, &path.path, message).at(path.span));
-    }
-    let text = |field: &Field<NonEmpty>| field.value().map(|text| text.0.value.clone());
     OAuthSettings {
         required,
-        client_id: text(&settings.client_id),
+        client_id: settings.client_id.value().map(|id| id.0.value.clone()),
         client_secret: settings
             .client_secret
             .value()
             .map(|secret| secret.value.clone()),
-        authorization_server: oauth_url(&settings.authorization_server_url, Wanted::Secure, report),
-        redirect_url: oauth_url(&settings.redirect_url, Wanted::Any, report),
-        client_metadata_url: oauth_url(&settings.client_metadata_url, Wanted::Public, report),
+        authorization_server: settings
+            .authorization_server_url
+            .value()
+            .and_then(|address| address.0.clone()),
+        redirect_url: settings
+            .redirect_url
+            .value()
+            .and_then(|address| address.0.clone()),
+        client_metadata_url: settings
+            .client_metadata_url
+            .value()
+            .and_then(|address| address.0.clone()),
         scopes: scopes(&settings),
         callback_host: settings.callback_host.or(CallbackHost::V4),
         callback_port: settings
@@ -221,7 +194,10 @@ fn oauth(candidate: &Candidate<'_>, report: &mut Report) -> OAuthSettings {
             .value()
             .and_then(|port| u16::try_from(port.0).ok())
             .filter(|port| *port != 0),
-        callback_path: text(&settings.callback_path).unwrap_or_else(|| "/callback".to_owned()),
+        callback_path: settings
+            .callback_path
+            .value()
+            .map_or_else(|| "/callback".to_owned(), |path| path.0.clone()),
     }
 }
 
@@ -232,56 +208,22 @@ fn scopes(settings: &RawOAuth) -> Option<Vec<String>> {
         .map(|scopes| scopes.iter().map(|scope| scope.0.value.clone()).collect());
     let words = || {
         let scope = settings.scope.value()?;
-        Some(
-            scope
-                .0
-                .value
-                .split_whitespace()
-                .map(str::to_owned)
-                .collect(),
-        )
+        let words = scope.0.value.split_whitespace();
+        Some(words.map(str::to_owned).collect())
     };
     list.or_else(words)
 }
 
-/// What an address of the login must be.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    /// Anything.
-    Any,
-    /// Encrypted, or on this machine.
-    Secure,
-    /// Encrypted, and so to be fetched by others.
-    Public,
-}
-
-fn oauth_url(field: &Field<NonEmpty>, wanted: Wanted, report: &mut Report) -> Option<Url> {
-    let field = field
-        .located()
-        .filter(|field| field.value.0.is_complete())?;
-    let message = match (address::parse(&field.value.0.value), wanted) {
-        (Ok((url, _)), Wanted::Any)
-        | (Ok((url, Reach::Encrypted | Reach::Loopback)), Wanted::Secure)
-        | (Ok((url, Reach::Encrypted)), Wanted::Public) => return Some(url),
-        (Ok(_), Wanted::Secure) => {
-            "this must be an `https://` address, or `http://` on this machine".to_owned()
-        }
-        (Ok(_), Wanted::Public) => "this must be an `https://` address".to_owned(),
-        (Err(error), _) => error.to_string(),
-    };
-    report.add(Problem::error(Kind::Value, &field.path, message).at(field.span));
-    None
-}
-
-fn tls(candidate: &Candidate<'_>, report: &mut Report) -> TlsSettings {
+fn tls(candidate: &Candidate<'_>, found: &mut Findings) -> TlsSettings {
     let raw = candidate.raw;
-    let path = |field: &Field<NonEmpty>| field.value().map(|path| candidate.absolute(path));
+    let path =
+        |field: &Field<NonEmpty>| field.value().map(|path| candidate.absolute(&path.0.value));
     if let Field::Given(verify) = &raw.ssl_verify
         && !verify.value
     {
         let message = "the server's certificate is not checked: anybody between can pose as it";
         let problem = Problem::warning(Kind::Advice, &verify.path, message).at(verify.span);
-        report.add(problem.help("for a company's own authority, use `caCert`"));
+        found.push(problem.help("for a company's own authority, use `caCert`"));
     }
     TlsSettings {
         verify: raw.ssl_verify.or(true),

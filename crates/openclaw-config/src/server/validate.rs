@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use openclaw_secrets::{is_credential_name, is_credential_value, looks_like_credential};
+use openclaw_secrets::{ConfiguredSource, SecretReference};
+use url::Url;
 
 use crate::environment::Environment;
 use crate::path::JsonPath;
 use crate::place::Place;
-use crate::raw::{ConfigValue, Inherit, RawCredential, RawServer, TransportWord};
-use crate::report::{Kind, Problem, Report};
+use crate::raw::{ConfigValue, Inherit, ProviderSource, RawServer, TransportWord};
+use crate::report::{Kind, Problem};
+use crate::server::plaintext::{is_in_arguments, is_plaintext};
 use crate::server::remote;
 use crate::server::{
     InheritedEnvironment, Launch, PinPolicy, ProtocolChoice, RemoteTransport, Restart, Server,
     ServerName, ServerScope, StdioLaunch, Timeouts, ToolFilter, ToolNaming,
 };
-use crate::shape::{Field, Milliseconds, Named, NonEmpty};
+use crate::shape::{Field, Milliseconds, NonEmpty};
 use crate::source::Span;
 
 /// What depends on the place that gave `command` or `url`.
@@ -42,26 +44,31 @@ pub(crate) struct Candidate<'a> {
     /// The directory of the configuration file.
     pub(crate) directory: &'a Path,
     pub(crate) environment: &'a Environment,
+    /// The providers that references can name.
+    pub(crate) providers: &'a BTreeMap<String, ProviderSource>,
 }
+
+/// What was found wrong with one server.
+pub(crate) type Findings = Vec<Problem>;
 
 /// Checks what the fields mean together.
 ///
-/// Everything that is wrong is reported; `None` where the server can't be used.
-pub(crate) fn validate(candidate: &Candidate<'_>, report: &mut Report) -> Option<Server> {
-    let before = report.len();
+/// Everything that is wrong is added to `found`; `None` where the server can't be used for it.
+pub(crate) fn validate(candidate: &Candidate<'_>, found: &mut Findings) -> Option<Server> {
     let raw = candidate.raw;
     if let (Field::Given(key), true) = (&raw.client_key, raw.client_cert.is_absent()) {
         let message = "`clientKey` needs `clientCert`";
-        report.add(Problem::error(Kind::Rule, &key.path, message).at(key.span));
+        found.push(Problem::error(Kind::Rule, &key.path, message).at(key.span));
     }
-    let launch = candidate.launch(report);
-    let texts = |field: &Field<Vec<NonEmpty>>| -> Vec<String> {
-        field
-            .value()
-            .map(|texts| texts.iter().map(|text| text.0.value.clone()).collect())
-            .unwrap_or_default()
-    };
+    let launch = candidate.launch(found);
     let filter = raw.tool_filter.value();
+    let patterns = |field: Option<&Field<Vec<NonEmpty>>>| -> Vec<String> {
+        let patterns = field.and_then(Field::value).cloned().unwrap_or_default();
+        patterns
+            .into_iter()
+            .map(|pattern| pattern.0.value)
+            .collect()
+    };
     let time = |field: &Field<Milliseconds>| field.value().map(|time| time.0);
     let restarts = raw.max_restarts.value().map_or(5, |count| count.0);
     let server = Server {
@@ -87,12 +94,8 @@ pub(crate) fn validate(candidate: &Candidate<'_>, report: &mut Report) -> Option
         naming: candidate.defaults.naming,
         tool_prefix: raw.tool_prefix.value().map(|prefix| prefix.0.value.clone()),
         tool_filter: ToolFilter {
-            include: filter
-                .map(|filter| texts(&filter.include))
-                .unwrap_or_default(),
-            exclude: filter
-                .map(|filter| texts(&filter.exclude))
-                .unwrap_or_default(),
+            include: patterns(filter.map(|filter| &filter.include)),
+            exclude: patterns(filter.map(|filter| &filter.exclude)),
         },
         trust_annotations: raw.trust_annotations.or(false),
         pin: raw.pin.or(PinPolicy::Warn),
@@ -102,12 +105,12 @@ pub(crate) fn validate(candidate: &Candidate<'_>, report: &mut Report) -> Option
             .map_or(100_000, |bytes| bytes.0),
         discovery_interval: candidate.defaults.discovery_interval,
     };
-    let sound = !report.since(before).iter().any(Problem::blocks);
+    let sound = !found.iter().any(Problem::blocks);
     sound.then_some(server)
 }
 
 impl Candidate<'_> {
-    fn launch(&self, report: &mut Report) -> Option<Launch> {
+    fn launch(&self, found: &mut Findings) -> Option<Launch> {
         let raw = self.raw;
         let word = raw.transport.value().copied();
         if let (Field::Given(command), Field::Given(url)) = (&raw.command, &raw.url) {
@@ -127,7 +130,7 @@ impl Candidate<'_> {
             };
             let message = "a server has `command` or `url`, not both";
             let problem = Problem::error(Kind::Rule, &extra.path, message);
-            report.add(problem.at(extra.span).help(advice));
+            found.push(problem.at(extra.span).help(advice));
             return None;
         }
         let transport = match word {
@@ -143,26 +146,26 @@ impl Candidate<'_> {
                 if raw.transport.is_absent() {
                     let message = "a server needs `command` (a program to start) or `url` (an \
                                    address to connect to)";
-                    self.missing(report, message.to_owned(), None);
+                    self.missing(found, message.to_owned(), None);
                 }
                 return None;
             }
         };
         match transport {
-            Some(transport) => remote::launch(self, transport, report).map(Launch::Remote),
-            None => self.stdio(report).map(Launch::Stdio),
+            Some(transport) => remote::launch(self, transport, found).map(Launch::Remote),
+            None => self.stdio(found).map(Launch::Stdio),
         }
     }
 
-    fn stdio(&self, report: &mut Report) -> Option<StdioLaunch> {
+    fn stdio(&self, found: &mut Findings) -> Option<StdioLaunch> {
         let raw = self.raw;
         if raw.command.is_absent() {
             let help = "for an address, write `\"transport\": \"http\"`";
             let help = (!raw.url.is_absent()).then_some(help);
-            self.missing(report, "a stdio server needs `command`".to_owned(), help);
+            self.missing(found, "a stdio server needs `command`".to_owned(), help);
         }
         self.no_effect(
-            report,
+            found,
             "a stdio server",
             &[
                 ("headers", raw.headers.located().map(|field| field.span)),
@@ -171,33 +174,17 @@ impl Candidate<'_> {
                 ("oauth", raw.oauth.located().map(|field| field.span)),
             ],
         );
-        let environment = self.environment_entries(report);
-        let args: Vec<String> = raw
-            .args
-            .value()
-            .map(|args| {
-                args.iter()
-                    .map(|argument| argument.0.value.clone())
-                    .collect()
-            })
-            .unwrap_or_default();
-        if let Field::Given(field) = &raw.args {
-            let mut before = "";
-            for argument in &field.value {
-                let text = argument.0.value.as_str();
-                let credential = is_credential_value(text)
-                    || (before.starts_with('-')
-                        && is_credential_name(before.trim_start_matches('-'))
-                        && looks_like_credential(before.trim_start_matches('-'), text));
-                if credential && argument.0.variables.is_empty() {
-                    self.warn_plaintext(report, &field.path, field.span);
-                }
-                before = text;
-            }
+        let environment = self.variables(found);
+        let roots = self.roots(found);
+        let args = raw.args.value().cloned().unwrap_or_default();
+        if let Field::Given(field) = &raw.args
+            && is_in_arguments(&field.value)
+        {
+            found.push(self.plaintext_problem(&field.path, field.span));
         }
         Some(StdioLaunch {
             command: raw.command.value()?.0.value.clone(),
-            args,
+            args: args.into_iter().map(|argument| argument.0.value).collect(),
             environment,
             inherited: match raw.inherit_env.value() {
                 None | Some(Inherit::All(false)) => InheritedEnvironment::Nothing,
@@ -206,83 +193,95 @@ impl Candidate<'_> {
                     names.iter().map(|name| name.0.value.clone()).collect(),
                 ),
             },
-            directory: raw.cwd.value().map(|path| self.absolute(path)),
+            directory: raw.cwd.value().map(|path| self.absolute(&path.0.value)),
             protocol: raw.protocol.or(ProtocolChoice::Auto),
-            roots: self.roots(),
+            roots,
         })
     }
 
+    fn variables(&self, found: &mut Findings) -> BTreeMap<String, ConfigValue> {
+        let Field::Given(field) = &self.raw.env else {
+            return BTreeMap::new();
+        };
+        let mut variables = BTreeMap::new();
+        let mut dropped = Vec::new();
+        for entry in &field.value.0 {
+            let path = field.path.child(&entry.name);
+            if changes_what_is_loaded(&entry.name) {
+                dropped.push(entry);
+                continue;
+            }
+            self.check_value(found, &entry.name, &entry.value.value, (&path, entry.span));
+            variables.insert(entry.name.clone(), entry.value.value.clone());
+        }
+        if let Some(first) = dropped.first() {
+            let names: Vec<&str> = dropped.iter().map(|entry| entry.name.as_str()).collect();
+            let message = format!(
+                "{} {} dropped: a configuration must not change what a program loads",
+                names.join(", "),
+                if names.len() == 1 { "is" } else { "are" }
+            );
+            found.push(Problem::warning(Kind::Advice, &field.path, message).at(first.name_span));
+        }
+        variables
+    }
+
+    /// Looks at a value that may be a credential: whether it stands in the file, and whether what
+    /// it refers to is there.
+    pub(super) fn check_value(
+        &self,
+        found: &mut Findings,
+        name: &str,
+        value: &ConfigValue,
+        (path, span): (&JsonPath, Span),
+    ) {
+        if is_plaintext(name, value) {
+            found.push(self.plaintext_problem(path, span));
+        }
+        let ConfigValue::Reference { secret, .. } = value else {
+            return;
+        };
+        let SecretReference::Configured {
+            source, provider, ..
+        } = secret
+        else {
+            return;
+        };
+        let wanted = match source {
+            ConfiguredSource::Environment => ProviderSource::Environment,
+            ConfiguredSource::File => ProviderSource::File,
+            ConfiguredSource::Exec => ProviderSource::Exec,
+        };
+        let message = match self.providers.get(provider.as_str()) {
+            Some(source) if *source == wanted => return,
+            // The environment needs no settings.
+            None if provider == "default" && wanted == ProviderSource::Environment => return,
+            Some(other) => format!(
+                "the provider `{provider}` of `secrets.providers` is of the kind `{}`, not `{}`",
+                other.as_str(),
+                wanted.as_str()
+            ),
+            None => format!("there is no provider `{provider}` in `secrets.providers`"),
+        };
+        found.push(Problem::error(Kind::Rule, path, message).at(span));
+    }
+
     /// Says that a field is missing, unless it may be in a part that could not be read.
-    pub(super) fn missing(&self, report: &mut Report, message: String, help: Option<&str>) {
+    pub(super) fn missing(&self, found: &mut Findings, message: String, help: Option<&str>) {
         if self.is_partial {
             return;
         }
         let problem = Problem::error(Kind::Rule, self.path, message).at(self.span);
-        report.add(match help {
+        found.push(match help {
             Some(help) => problem.help(help),
             None => problem,
         });
     }
 
-    fn environment_entries(&self, report: &mut Report) -> BTreeMap<String, ConfigValue> {
-        let Field::Given(field) = &self.raw.env else {
-            return BTreeMap::new();
-        };
-        let mut entries = BTreeMap::new();
-        let mut dropped = Vec::new();
-        for (name, credential) in &field.value.0 {
-            if name.is_empty() || name.contains(['=', '\0']) {
-                let message = "the name of a variable has at least one character, and no `=`";
-                report.add(
-                    Problem::error(Kind::Value, &field.path.child(name), message).at(field.span),
-                );
-            } else if changes_what_is_loaded(name) {
-                dropped.push(name.as_str());
-            } else {
-                Self::check_nul(report, &field.path.child(name), field.span, credential);
-                entries.insert(name.clone(), credential.value.clone());
-            }
-        }
-        if !dropped.is_empty() {
-            let message = format!(
-                "{} {} dropped: a configuration must not change what a program loads",
-                dropped.join(", "),
-                if dropped.len() == 1 { "is" } else { "are" }
-            );
-            report.add(Problem::warning(Kind::Advice, &field.path, message).at(field.span));
-        }
-        self.check_plaintext(report, &field.path, field.span, &field.value);
-        entries
-    }
-
-    fn check_nul(report: &mut Report, path: &JsonPath, span: Span, value: &RawCredential) {
-        if let ConfigValue::Plain { value, .. } = &value.value
-            && value.expose().contains('\0')
-        {
-            let message = "the value of a variable must not contain a NUL character";
-            report.add(Problem::error(Kind::Value, path, message).at(span));
-        }
-    }
-
-    /// Warns once per server that a credential stands in the file itself.
-    pub(super) fn check_plaintext(
-        &self,
-        report: &mut Report,
-        path: &JsonPath,
-        span: Span,
-        values: &Named<RawCredential>,
-    ) {
-        for (name, credential) in &values.0 {
-            if is_plaintext(name, &credential.value) {
-                self.warn_plaintext(report, &path.child(name), span);
-            }
-        }
-    }
-
     /// Says that fields have no effect on a server of this kind.
     pub(super) fn no_effect(
         &self,
-        report: &mut Report,
+        found: &mut Findings,
         kind: &str,
         fields: &[(&str, Option<Span>)],
     ) {
@@ -290,45 +289,37 @@ impl Candidate<'_> {
             if let Some(span) = span {
                 let message = format!("`{name}` has no effect on {kind}");
                 let path = self.path.child(name);
-                report.add(Problem::warning(Kind::Advice, &path, message).at(*span));
+                found.push(Problem::warning(Kind::Advice, &path, message).at(*span));
             }
         }
     }
 
-    pub(super) fn warn_plaintext(&self, report: &mut Report, path: &JsonPath, span: Span) {
-        if !report.first_plaintext(self.name) {
-            return;
-        }
-        let message = format!(
-            "MCP server '{}' has plaintext credentials in config — consider using secret:// \
-             references",
-            self.name
-        );
-        let problem = Problem::warning(Kind::PlaintextCredential, path, message)
-            .at(span)
-            .help("write `\"secret://keyring/SERVICE/ACCOUNT\"`, or `\"${NAME}\"` for a variable");
-        report.add(problem);
-    }
-
     /// A path of the configuration: relative to its file, `~` being the home directory.
-    pub(super) fn absolute(&self, path: &NonEmpty) -> PathBuf {
-        self.directory
-            .join(self.environment.expand_home(&path.0.value))
+    pub(super) fn absolute(&self, path: &str) -> PathBuf {
+        self.directory.join(self.environment.expand_home(path))
     }
 
-    pub(super) fn roots(&self) -> Option<Vec<String>> {
-        let roots = self.raw.roots.value()?;
-        Some(roots.iter().map(|root| root.0.value.clone()).collect())
-    }
-}
-
-/// Whether a value is a credential that stands in the file itself.
-pub(super) fn is_plaintext(name: &str, value: &ConfigValue) -> bool {
-    match value {
-        ConfigValue::Plain { value, variables } => {
-            variables.is_empty() && looks_like_credential(name, value.expose())
+    /// The roots as addresses: `file://` as it is, anything else as a directory.
+    pub(super) fn roots(&self, found: &mut Findings) -> Option<Vec<Url>> {
+        let field = self.raw.roots.located()?;
+        let mut roots = Vec::with_capacity(field.value.len());
+        for root in &field.value {
+            let text = &root.0.value;
+            let address = match text.split_once("://") {
+                Some(("file", _)) => Url::parse(text).ok(),
+                Some(_) => None,
+                None => Url::from_file_path(self.absolute(text)).ok(),
+            };
+            match address {
+                Some(address) => roots.push(address),
+                None if !root.0.is_complete() => {}
+                None => {
+                    let message = "a root is a directory or a `file://` address";
+                    found.push(Problem::error(Kind::Value, &field.path, message).at(field.span));
+                }
+            }
         }
-        ConfigValue::Reference { .. } => false,
+        Some(roots)
     }
 }
 

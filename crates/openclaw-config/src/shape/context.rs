@@ -1,6 +1,9 @@
 //! What a value is read with: the variables, the report and the place.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use openclaw_secrets::{Secret, looks_like_credential};
 
 use crate::environment::Environment;
 use crate::expand::{Text, expand, expand_credential};
@@ -54,11 +57,16 @@ impl<T: Copy> Field<T> {
     }
 }
 
+/// The values of variables that are credentials, by the variables' names.
+pub(crate) type UsedCredentials = BTreeMap<String, Secret>;
+
 /// What values are read with.
 pub(crate) struct Context<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) report: &'a mut Report,
     pub(crate) path: JsonPath,
+    /// The credentials that were put in for variables.
+    pub(crate) used: &'a mut UsedCredentials,
 }
 
 impl Context<'_> {
@@ -117,17 +125,26 @@ impl Context<'_> {
             return None;
         };
         let text = expand(source, self.environment);
+        for name in &text.variables {
+            let value = self.environment.variable(name).unwrap_or_default();
+            if looks_like_credential(name, value) {
+                self.used
+                    .entry(name.clone())
+                    .or_insert_with(|| Secret::new(value));
+            }
+        }
         for name in &text.missing {
-            let problem = Problem::warning(
-                Kind::MissingVariable,
-                &self.path,
-                format!("the environment variable {name} is not set"),
-            )
-            .at(node.span)
-            .help(format!(
+            let message = format!("the environment variable {name} is not set");
+            // What can be left out is; a policy or an agent that can't be read must not count as
+            // one without restrictions.
+            let problem = if self.path.is_in_a_part() {
+                Problem::warning(Kind::MissingVariable, &self.path, message)
+            } else {
+                Problem::error(Kind::MissingVariable, &self.path, message)
+            };
+            self.report.add(problem.at(node.span).help(format!(
                 "set it, add it to `.env`, or write `$${{{name}}}` for that text itself"
-            ));
-            self.report.add(problem);
+            )));
         }
         Some(text)
     }
@@ -148,10 +165,19 @@ impl Context<'_> {
             *field = value;
             return;
         }
-        let message = format!("this field stands here under two names; `{name}` counts");
+        let replaces = member.key == name;
+        let first = field
+            .located()
+            .and_then(|located| located.path.last_key())
+            .unwrap_or(name);
+        let counts = if replaces { name } else { first };
+        let message = format!(
+            "`{}` and `{first}` are names of one field; `{counts}` counts",
+            member.key
+        );
         let problem = Problem::warning(Kind::Advice, &self.path, message).at(member.key_span);
         self.report.add(problem);
-        if member.key == name {
+        if replaces {
             *field = value;
         }
     }

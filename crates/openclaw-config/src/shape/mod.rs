@@ -9,9 +9,11 @@ mod object;
 mod primitives;
 mod schema;
 
-pub(crate) use context::{Context, Field, Located};
+pub(crate) use context::{Context, Field, Located, UsedCredentials};
 pub(crate) use object::{choices, object};
-pub(crate) use primitives::{Milliseconds, Named, NonEmpty, Port, Whole, choice};
+pub(crate) use primitives::{
+    Literal, Milliseconds, Named, NamedValue, NonEmpty, Placed, Port, Whole, choice,
+};
 pub(crate) use schema::{Definitions, FieldDescription, reference};
 
 use serde_json::Value as Json;

@@ -4,7 +4,8 @@
 ///
 /// Gives a struct of optional fields, the reading of it and its schema. `open` objects ignore keys
 /// they don't know, since the file belongs to other programs as well; `closed` ones warn about
-/// them; `layered` ones are closed and can be laid over each other.
+/// them; `layered` ones are closed and can be laid over each other; `traced` ones are layered and
+/// can tell which fields they give.
 macro_rules! object {
     (
         $(#[doc = $doc:literal])*
@@ -26,7 +27,9 @@ macro_rules! object {
             pub(crate) const KEYS: &'static [&'static str] = &[$($key $(, $alias)*),*];
         }
 
-        $crate::shape::object!(@overlay $openness, $name, $($field)*);
+        $crate::shape::object!(
+            @overlay $openness, $name, $($field = $key $(| $alias)*;)*
+        );
 
         impl $crate::shape::Shape for $name {
             fn decode(
@@ -59,14 +62,39 @@ macro_rules! object {
         }
     };
     (@unknown open, $context:ident, $member:ident, $keys:expr) => {{ let _ = $keys; }};
+    (@unknown traced, $context:ident, $member:ident, $keys:expr) => {
+        $context.unknown_key($member, $keys)
+    };
     (@unknown layered, $context:ident, $member:ident, $keys:expr) => {
         $context.unknown_key($member, $keys)
     };
     (@unknown closed, $context:ident, $member:ident, $keys:expr) => {
         $context.unknown_key($member, $keys)
     };
-    (@overlay layered, $name:ident, $($field:ident)*) => {
+    (@overlay traced, $name:ident, $($field:ident = $key:literal $(| $alias:literal)*;)*) => {
+        $crate::shape::object!(@overlay layered, $name, $($field = $key;)*);
+
         impl $name {
+            /// The name of a field, from any of its names.
+            pub(crate) fn canonical(key: &str) -> Option<&'static str> {
+                match key {
+                    $($key $(| $alias)* => Some($key),)*
+                    _ => None,
+                }
+            }
+
+            /// Whether a field is given, rightly or wrongly.
+            pub(crate) fn gives(&self, name: &str) -> bool {
+                match name {
+                    $($key => !self.$field.is_absent(),)*
+                    _ => false,
+                }
+            }
+        }
+    };
+    (@overlay layered, $name:ident, $($field:ident = $key:literal $(| $alias:literal)*;)*) => {
+        impl $name {
+
             /// Lays the fields that `over` gives over these.
             pub(crate) fn overlay(&mut self, over: &Self) {
                 $(
@@ -77,7 +105,7 @@ macro_rules! object {
             }
         }
     };
-    (@overlay $openness:ident, $name:ident, $($field:ident)*) => {};
+    (@overlay $openness:ident, $($rest:tt)*) => {};
     (@default) => { None };
     (@default $default:tt) => { Some(::serde_json::json!($default)) };
 }

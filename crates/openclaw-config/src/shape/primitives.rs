@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use openclaw_secrets::{contains_secret_uri, looks_like_credential};
 use serde_json::{Value as Json, json};
 
 use crate::expand::Text;
@@ -9,7 +10,8 @@ use crate::parse::printable;
 use crate::report::{Kind, Problem};
 use crate::shape::context::nearest;
 use crate::shape::{Context, Definitions, Shape};
-use crate::tree::{Node, Value};
+use crate::source::Span;
+use crate::tree::{Node, Number, Value};
 
 impl Shape for bool {
     fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
@@ -56,11 +58,17 @@ impl Shape for NonEmpty {
             );
             return None;
         }
+        if contains_secret_uri(&text.value) {
+            let message = "secrets are not put in here: they work in `env`, `headers`, `apiKey`, \
+                           `clientSecret` and keys of models";
+            context.error(Kind::Value, node.span, message);
+            return None;
+        }
         Some(Self(text))
     }
 
     fn schema(_: &mut Definitions) -> Json {
-        json!({ "type": "string", "minLength": 1 })
+        json!({ "type": "string", "minLength": 1, "not": { "pattern": "secret://|\\u0000" } })
     }
 }
 
@@ -70,7 +78,7 @@ pub(crate) struct Whole<const LEAST: u64, const MOST: u64>(pub(crate) u64);
 
 impl<const LEAST: u64, const MOST: u64> Shape for Whole<LEAST, MOST> {
     fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
-        let Value::Number(number) = node.value else {
+        let Value::Number(Number { value: number, .. }) = node.value else {
             context.wrong_type(node, "a whole number");
             return None;
         };
@@ -105,7 +113,7 @@ impl<const LEAST: u64, const MOST: u64> Shape for Whole<LEAST, MOST> {
 /// A TCP port; 0 lets the system choose.
 pub(crate) type Port = Whole<0, 65_535>;
 
-/// The longest time that a setting can name: a day over 49 days, in milliseconds.
+/// The longest time that a setting can name, in milliseconds: 49 days.
 const LONGEST: u64 = 4_294_967_295;
 
 /// A time in milliseconds, longer than none.
@@ -147,9 +155,58 @@ impl<T: Shape> Shape for Vec<T> {
     }
 }
 
+/// A string in which nothing is put in.
+#[derive(Clone, Debug)]
+pub(crate) struct Literal;
+
+impl Shape for Literal {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        match &node.value {
+            Value::String(_) => Some(Self),
+            _ => {
+                context.wrong_type(node, "a string");
+                None
+            }
+        }
+    }
+
+    fn schema(_: &mut Definitions) -> Json {
+        json!({ "type": "string" })
+    }
+}
+
+/// An element of a list, with its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed<T> {
+    pub(crate) value: T,
+    pub(crate) span: Span,
+}
+
+impl<T: Shape> Shape for Placed<T> {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        T::decode(node, context).map(|value| Self {
+            value,
+            span: node.span,
+        })
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        T::schema(definitions)
+    }
+}
+
 /// An object whose keys are names that people choose, in the order of the file.
 #[derive(Clone, Debug)]
-pub(crate) struct Named<T>(pub(crate) Vec<(String, T)>);
+pub(crate) struct Named<T>(pub(crate) Vec<NamedValue<T>>);
+
+/// A value, its name, and their places.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedValue<T> {
+    pub(crate) name: String,
+    pub(crate) name_span: Span,
+    pub(crate) value: T,
+    pub(crate) span: Span,
+}
 
 impl<T> Default for Named<T> {
     fn default() -> Self {
@@ -165,7 +222,12 @@ impl<T: Shape> Shape for Named<T> {
         for member in &object.members {
             context.path.push_key(&member.key);
             match T::decode(&member.value, context) {
-                Some(value) => values.push((member.key.clone(), value)),
+                Some(value) => values.push(NamedValue {
+                    name: member.key.clone(),
+                    name_span: member.key_span,
+                    value,
+                    span: member.value.span,
+                }),
                 None => whole = false,
             }
             context.path.pop();
@@ -187,11 +249,17 @@ pub(crate) fn choice(node: &Node, context: &mut Context<'_>, words: &[&str]) -> 
     let found = words.iter().position(|word| *word == text.value);
     if found.is_none() {
         let list: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-        let message = format!(
-            "unknown value `{}`: expected {}",
-            printable(&text.value),
-            list.join(", ")
-        );
+        // A credential that stands in the wrong field is not repeated.
+        let name = context.path.last_key().unwrap_or_default();
+        let is_shown = text.variables.is_empty()
+            && text.value.chars().count() <= 32
+            && !looks_like_credential(name, &text.value);
+        let value = if is_shown {
+            format!(" `{}`", printable(&text.value))
+        } else {
+            String::new()
+        };
+        let message = format!("unknown value{value}: expected {}", list.join(", "));
         let mut problem = Problem::error(Kind::Value, &context.path, message).at(node.span);
         if let Some(nearest) = nearest(&text.value, words) {
             problem = problem

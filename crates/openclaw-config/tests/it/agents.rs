@@ -40,8 +40,8 @@ fn names_of_agents_are_checked() {
     );
     insta::assert_debug_snapshot!(fixture.problems(), @r#"
     [
-        "agents.list[1]: an agent of `agents.list` needs `id`",
         "agents.list[0].id: `Bad Name` cannot name an agent: an agent's name has 1 to 64 lower-case letters, digits, `-` and `_`, beginning with a letter or digit",
+        "agents.list[1]: an agent of `agents.list` needs `id`",
         "agents.list[3].id: there are two agents with the name `a`",
         "agents.entries.a: there are two agents with the name `a`",
     ]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use openclaw_config::{Authorization, Launch, Place, RemoteTransport, ToolNaming};
 
-use crate::fixture::{Fixture, agent, server};
+use crate::fixture::{Fixture, agent, names, server};
 
 /// Loads a document as it stands; nothing in it may be an error.
 fn document(text: &str) -> (Fixture, openclaw_config::Config) {
@@ -23,15 +23,11 @@ fn document(text: &str) -> (Fixture, openclaw_config::Config) {
 #[test]
 fn servers_of_defaults_and_of_one_agent() {
     let (_fixture, config) = document(include_str!("documents/agents_with_servers.json"));
-    let names = |id| -> Vec<String> {
-        agent(&config, id)
-            .servers
-            .keys()
-            .map(ToString::to_string)
-            .collect()
-    };
-    assert_eq!(names("main"), ["filesystem", "linkedin"]);
-    assert_eq!(names("research"), ["filesystem", "linkedin", "tavily"]);
+    assert_eq!(names(&config, "main"), ["filesystem", "linkedin"]);
+    assert_eq!(
+        names(&config, "research"),
+        ["filesystem", "linkedin", "tavily"]
+    );
     let tavily = server(&config, "research", "tavily");
     let Launch::Remote(launch) = &tavily.launch else {
         panic!("an address");
@@ -85,7 +81,7 @@ fn a_server_with_a_key() {
 #[test]
 fn the_configuration_of_another_client_is_pointed_out() {
     let (fixture, config) = document(include_str!("documents/client_of_our_server.json"));
-    assert!(agent(&config, "main").servers.is_empty());
+    assert!(names(&config, "main").is_empty());
     assert_eq!(
         fixture.problems(),
         ["mcpServers: servers are read from `mcp.servers`: this key has no effect"]
@@ -97,5 +93,5 @@ fn our_own_example_is_free_of_problems() {
     let fixture = Fixture::new(include_str!("../../../../examples/openclaw.json"));
     assert_eq!(fixture.problems(), Vec::<String>::new());
     let config = fixture.config();
-    assert_eq!(agent(&config, "main").servers.len(), 6);
+    assert_eq!(names(&config, "main").len(), 6);
 }

@@ -7,7 +7,7 @@ use openclaw_state::StateDirectory;
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, names};
 
 fn name(text: &str) -> ServerName {
     ServerName::new(text).unwrap()
@@ -143,7 +143,7 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
         ),
         (
             ServerEdit::Change(name("own"), Map::new()),
-            "the server `own` stands in the servers of the agent z: change it there",
+            "the server `own` stands in agents.entries.z.mcp.servers: change it there",
         ),
         (
             ServerEdit::Remove(name("inc")),
@@ -194,7 +194,7 @@ fn many_edits_at_once_are_all_there_in_the_end() {
             });
         }
     });
-    assert_eq!(fixture.config().agents["main"].servers.len(), 8);
+    assert_eq!(names(&fixture.config(), "main").len(), 8);
     assert!(fixture.text().contains("// keep me"));
 }
 
@@ -209,6 +209,30 @@ fn a_read_only_file_is_left_alone() {
     assert_eq!(fixture.text(), "{}");
 }
 
+#[cfg(unix)]
+#[test]
+fn edits_that_fail_cost_no_copies() {
+    use std::os::unix::fs::PermissionsExt;
+    let fixture = Fixture::new("{ first: 1 }");
+    apply(&fixture, &add("a", json!({ "command": "x" }))).unwrap();
+    fs::set_permissions(fixture.location().config, fs::Permissions::from_mode(0o444)).unwrap();
+    for _ in 0..6 {
+        apply(&fixture, &add("b", json!({ "command": "x" }))).unwrap_err();
+    }
+    let backups = fixture.path().join("state/mcp/config-backups");
+    let backups = fs::read_dir(backups)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    assert_eq!(fs::read_dir(&backups).unwrap().count(), 1);
+    assert_eq!(
+        fs::read_to_string(backups.join("openclaw.json.1")).unwrap(),
+        "{ first: 1 }"
+    );
+}
+
 #[test]
 fn the_last_versions_are_kept() {
     let fixture = Fixture::new("{ first: 1 }");
@@ -220,6 +244,12 @@ fn the_last_versions_are_kept() {
         .unwrap();
     }
     let backups = fixture.path().join("state/mcp/config-backups");
+    let backups = fs::read_dir(backups)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     assert_eq!(fs::read_dir(&backups).unwrap().count(), 5);
     let newest = fs::read_to_string(backups.join("openclaw.json.1")).unwrap();
     assert!(newest.contains("s6") && !newest.contains("s7"));
@@ -272,9 +302,9 @@ proptest! {
     #[test]
     fn any_file_can_be_edited_and_keeps_its_comments(text in file(), remove in 0_usize..4) {
         let fixture = Fixture::new(&text);
-        let count = fixture.config().agents["main"].servers.len();
+        let count = names(&fixture.config(), "main").len();
         apply(&fixture, &add("new", json!({ "command": "y", "env": { "A": "b" } }))).unwrap();
-        prop_assert_eq!(fixture.config().agents["main"].servers.len(), count + 1);
+        prop_assert_eq!(names(&fixture.config(), "main").len(), count + 1);
         for comment in ["// top", "// bottom", "// why", "/* c */", "// note", "/* in */"] {
             prop_assert_eq!(
                 fixture.text().matches(comment).count(),
@@ -284,7 +314,7 @@ proptest! {
         }
         if remove < count {
             apply(&fixture, &ServerEdit::Remove(name(&format!("s{remove}")))).unwrap();
-            prop_assert_eq!(fixture.config().agents["main"].servers.len(), count);
+            prop_assert_eq!(names(&fixture.config(), "main").len(), count);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What makes connections the same, and what a reload changes.
 
-use openclaw_config::{Change, Fingerprint, connections, difference};
+use openclaw_config::{Change, Fingerprint, Fingerprints, connections, difference};
 use openclaw_state::StateKey;
 
 use crate::fixture::{Fixture, config, server};
@@ -17,7 +17,7 @@ fn fingerprint_as(name: &str, definition: &str) -> Fingerprint {
     let config = config(&format!(
         "{{ mcp: {{ servers: {{ {name}: {definition} }} }} }}"
     ));
-    Fingerprint::of(&server(&config, "main", name), &key())
+    Fingerprints::new(&config, &key()).of(&server(&config, "main", name))
 }
 
 #[test]
@@ -36,6 +36,7 @@ fn everything_that_belongs_to_the_launch_counts() {
         "{ command: 'x', inheritEnv: ['A'] }",
         "{ command: 'x', cwd: '/tmp' }",
         "{ command: 'x', protocol: 'legacy' }",
+        "{ command: 'x', scope: 'session' }",
         "{ command: 'x', roots: [] }",
         "{ command: 'x', roots: ['/'] }",
         "{ url: 'https://x.example' }",
@@ -62,7 +63,7 @@ fn everything_that_belongs_to_the_launch_counts() {
 #[test]
 fn settings_do_not_count_and_neither_does_the_name_of_a_program() {
     let plain = fingerprint("{ command: 'x' }");
-    let settings = "{ command: 'x', lazy: true, requestTimeoutMs: 5, toolPrefix: 'p', pin: 'off', scope: 'session' }";
+    let settings = "{ command: 'x', lazy: true, requestTimeoutMs: 5, toolPrefix: 'p', pin: 'off' }";
     assert_eq!(plain, fingerprint(settings));
     assert_eq!(plain, fingerprint_as("b", "{ command: 'x' }"));
 }
@@ -80,8 +81,8 @@ fn another_key_gives_another_fingerprint() {
     let config = config("{ mcp: { servers: { a: { command: 'x' } } } }");
     let a = server(&config, "main", "a");
     assert_ne!(
-        Fingerprint::of(&a, &key()),
-        Fingerprint::of(&a, &StateKey::from_bytes([8; 32]))
+        Fingerprints::new(&config, &key()).of(&a),
+        Fingerprints::new(&config, &StateKey::from_bytes([8; 32])).of(&a)
     );
 }
 
@@ -91,15 +92,28 @@ fn a_secret_counts_by_reference_and_a_variable_by_value() {
         "{ mcp: { servers: { a: { command: 'x', env: { A: '${V}', B: 'secret://env/V' } } } } }";
     let print = |value: &'static str| {
         let config = Fixture::new(text).variable("V", value).config();
-        Fingerprint::of(&server(&config, "main", "a"), &key())
+        Fingerprints::new(&config, &key()).of(&server(&config, "main", "a"))
     };
     assert_ne!(print("one"), print("two"));
     let text = "{ mcp: { servers: { a: { command: 'x', env: { B: 'secret://env/V' } } } } }";
     let print = |value: &'static str| {
         let config = Fixture::new(text).variable("V", value).config();
-        Fingerprint::of(&server(&config, "main", "a"), &key())
+        Fingerprints::new(&config, &key()).of(&server(&config, "main", "a"))
     };
     assert_eq!(print("one"), print("two"));
+}
+
+#[test]
+fn another_setup_of_a_provider_means_another_secret() {
+    let print = |path: &str| {
+        let config = config(&format!(
+            "{{ secrets: {{ providers: {{ f: {{ source: 'file', path: '{path}' }} }} }},
+               mcp: {{ servers: {{ a: {{ command: 'x', env: {{ A: {{ source: 'file', provider: 'f', id: '/x' }} }} }} }} }} }}"
+        ));
+        Fingerprints::new(&config, &key()).of(&server(&config, "main", "a"))
+    };
+    assert_ne!(print("/one"), print("/two"));
+    assert_eq!(print("/one"), print("/one"));
 }
 
 #[test]
@@ -117,7 +131,7 @@ fn agents_share_connections() {
     assert_eq!(
         connections
             .values()
-            .map(std::collections::BTreeSet::len)
+            .map(|connection| connection.users.len())
             .max(),
         Some(6)
     );

@@ -100,6 +100,21 @@ impl Fixture {
     }
 }
 
+/// The configuration as `config show` prints it.
+pub(crate) fn shown(config: &Config, id: &str) -> serde_json::Value {
+    let redactor = openclaw_secrets::Redactor::new();
+    for secret in config.credentials() {
+        let _ = redactor.learn(&secret);
+    }
+    config.show(agent(config, id), &redactor)
+}
+
+/// The names of an agent's servers.
+pub(crate) fn names(config: &Config, id: &str) -> Vec<String> {
+    let servers = agent(config, id).servers.iter();
+    servers.map(|server| server.name.to_string()).collect()
+}
+
 /// Loads a text and returns its configuration.
 pub(crate) fn config(text: &str) -> Config {
     Fixture::new(text).config()

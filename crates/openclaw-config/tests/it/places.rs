@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use openclaw_config::{Launch, Place, Restart, StdioLaunch, ToolNaming};
+use openclaw_config::{Definition, Launch, Place, Restart, StdioLaunch, ToolNaming};
 
-use crate::fixture::{Fixture, agent, config, configured, server};
+use crate::fixture::{Fixture, config, configured, names, server, shown};
 
 fn stdio(server: &openclaw_config::Server) -> &StdioLaunch {
     match &server.launch {
@@ -144,11 +144,7 @@ fn switching_off_what_is_not_there_is_pointed_out() {
         fixture.problems(),
         ["agents.list[0].mcp.servers.gitub: there is no server `gitub` to switch off"]
     );
-    assert!(
-        !agent(&fixture.config(), "quiet")
-            .servers
-            .contains_key("gitub")
-    );
+    assert_eq!(names(&fixture.config(), "quiet"), ["github"]);
 }
 
 #[test]
@@ -173,14 +169,55 @@ fn globals_of_each_block_hold_for_its_servers() {
 }
 
 #[test]
-fn agents_without_servers_of_their_own_share_them() {
+fn agents_share_what_they_do_not_change() {
     let config = config(
-        r#"{ mcp: { servers: { a: { command: "x" } } }, agents: { list: [{ id: "one" }, { id: "two" }] } }"#,
+        r#"{ mcp: { servers: { a: { command: "x" }, b: { command: "x" } } }, agents: { list: [{ id: "one" }, { id: "two", mcp: { servers: { b: { lazy: true } } } }] } }"#,
     );
-    assert!(std::sync::Arc::ptr_eq(
-        &agent(&config, "one").servers,
-        &agent(&config, "two").servers
-    ));
+    let get = |id, name| configured(&config, id, name);
+    assert!(std::ptr::eq(get("one", "a"), get("two", "a")));
+    assert!(!std::ptr::eq(get("one", "b"), get("two", "b")));
+}
+
+#[test]
+fn an_override_of_a_refused_server_stays_refused() {
+    for refused in [
+        r#"{ url: "http://example.com/mcp" }"#,
+        r#"{ command: "x", clientKey: "k" }"#,
+        r#"{ url: "https://x.example", headers: { "Bad Name": "x" } }"#,
+        r#"{ command: "x", env: { "A=B": "x" } }"#,
+        r#"{ command: "x", env: { A: "secret://exec/nobody/id" } }"#,
+    ] {
+        let config = config(&format!(
+            r#"{{ mcp: {{ servers: {{ a: {refused} }} }}, agents: {{ list: [{{ id: "b", mcp: {{ servers: {{ a: {{ lazy: true }} }} }} }}] }} }}"#
+        ));
+        for id in ["main", "b"] {
+            let definition = &configured(&config, id, "a").definition;
+            assert!(
+                matches!(definition, Definition::Broken(_)),
+                "{id}: {refused}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_override_cures_what_it_replaces() {
+    let config = config(
+        r#"{
+            mcp: { servers: { a: { command: "x", env: { K: "${MISSING}" }, requestTimeoutMs: "soon" } } },
+            agents: { list: [
+                { id: "relaunched", mcp: { servers: { a: { command: "y", requestTimeoutMs: 5 } } } },
+                { id: "given", mcp: { servers: { a: { env: { K: "literal" }, toolTimeout: 5 } } } },
+                { id: "half", mcp: { servers: { a: { env: { K: "literal" } } } } },
+            ] },
+        }"#,
+    );
+    server(&config, "relaunched", "a");
+    server(&config, "given", "a");
+    for id in ["main", "half"] {
+        let definition = &configured(&config, id, "a").definition;
+        assert!(matches!(definition, Definition::Broken(_)), "{id}");
+    }
 }
 
 #[test]
@@ -197,7 +234,7 @@ fn all_spellings_of_a_field_mean_the_same() {
         (r#"{ command: "x", type: "stdio" }"#, "stdio"),
     ] {
         let config = config(&format!("{{ mcp: {{ servers: {{ a: {spelling} }} }} }}"));
-        let shown = config.show(agent(&config, "main"));
+        let shown = shown(&config, "main");
         assert_eq!(
             shown["mcp"]["servers"]["a"]["transport"], expected,
             "{spelling}"

@@ -83,6 +83,11 @@ fn rules_between_fields() {
         "{ command: 'x', requestTimeoutMs: Infinity }",
         "{ command: 'x', maxRestarts: -1 }",
         "{ command: 'x', timeout: 5, connectionTimeoutMs: 6 }",
+        "{ command: 'x', timeout: 5, connectTimeoutMs: 6 }",
+        "{ url: 'http://127.1/mcp' }",
+        "{ command: 'secret://env/X', cwd: 'secret://env/X' }",
+        "{ url: 'https://x.example/mcp?api_key=hunter2swordfish' }",
+        "{ command: 'x', roots: ['~/docs', 'file:///srv', 'http://x.example'] }",
         "{ url: 'https://x.example', clientKey: 'k.pem' }",
         "{ url: 'https://x.example', sslVerify: false }",
         "{ url: 'https://x.example', args: ['x'], cwd: '/' }",
@@ -118,6 +123,9 @@ fn references_to_secrets() {
         "{ command: 'x', env: { A: { secret: 5 } } }",
         "{ command: 'x', env: { A: { source: 'magic', id: 'x' } } }",
         "{ command: 'x', env: { A: null, B: ['x'] } }",
+        "{ command: 'x', env: { A: 'secret://exec/nobody/id' } }",
+        "{ command: 'x', env: { A: { source: 'file', provider: 'nobody', id: '/x' } } }",
+        "{ command: 'x', env: { A: { secret: 'secret-ref:env/default/X' } } }",
     ];
     let text: String = cases
         .iter()
@@ -150,6 +158,70 @@ fn plaintext_credentials_are_pointed_out_once_per_server_and_never_shown() {
             "mcp.servers.b.apiKey: MCP server 'b' has plaintext credentials in config — consider using secret:// references",
         ]
     );
+}
+
+#[test]
+fn a_credential_in_the_wrong_place_is_not_repeated() {
+    for text in [
+        "{ mcp: { servers: { s: { url: 'https://x.example', auth: 'hunter2swordfish' } } } }",
+        "{ mcp: { servers: { s: { command: 'x', transport: '${MY_API_KEY}' } } } }",
+        "{ mcp: { servers: { s: { command: 'x', env: { GITHUB_TOKEN: hunter2swordfish } } } } }",
+        "{ mcp: { servers: { s: { command: 'x', env: { API_KEY: ['hunter2swordfish'] } } } } }",
+        "{ mcp: { servers: { s: { command: 'x', env: { API_KEY= 'hunter2swordfish' } } } } }",
+        "{ mcp: { servers: { s: { command: 'x', env: { PASSWORD:\n'hunter2swordfish' 5 } } } } }",
+        "{ mcp: { servers: { s: { command: 'x', env: { PASSWORD: 'hunter2swordfish\nhunter2swordfish' } } } } }",
+    ] {
+        let fixture = Fixture::new(text).variable("MY_API_KEY", "hunter2swordfish");
+        let loaded = fixture.load();
+        let rendered = fixture.rendered(&loaded);
+        assert!(
+            loaded
+                .report
+                .problems()
+                .iter()
+                .any(|problem| problem.severity() == Severity::Error),
+            "{text}"
+        );
+        assert!(!rendered.contains("hunter2"), "{rendered}");
+        assert!(
+            !format!("{:?}", fixture.problems()).contains("hunter2"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn json5_and_nothing_else() {
+    for text in [
+        "{ a: 'one\ntwo' }",
+        "{ foo-bar: 1 }",
+        "{ 1: 2 }",
+        "{ a: 'x' b: 1 }",
+    ] {
+        let loaded = Fixture::new(text).load();
+        assert!(loaded.config.is_none(), "{text}");
+    }
+    for text in [
+        "{ a: 'one\\\ntwo', $b_1: +.5, 'c d': 0xF, ünï: [1,], /* x */ }",
+        "{ a: \"one\\\r\ntwo\" }",
+    ] {
+        let fixture = Fixture::new(text);
+        assert_eq!(fixture.problems(), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn problems_stand_where_they_are() {
+    let fixture = Fixture::new(
+        "{ mcp: { servers: { s: {\n  command: 'x',\n  env: {\n    FINE: '1',\n    'A=B': 'x',\n  },\n} } },\nagents: { list: [\n  { id: 'a' },\n  { model: 'x/y' },\n] } }",
+    );
+    let loaded = fixture.load();
+    let lines: Vec<usize> = loaded
+        .report
+        .errors()
+        .map(|problem| loaded.report.position(problem).unwrap().line)
+        .collect();
+    assert_eq!(lines, [5, 10]);
 }
 
 #[test]

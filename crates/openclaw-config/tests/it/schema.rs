@@ -39,6 +39,25 @@ fn in_mcp(server: &Json) -> Json {
     json!({ "mcp": { "servers": { "s": server } } })
 }
 
+/// A server in every place in which it stands for itself.
+fn in_all_places(server: &Json) -> Vec<Json> {
+    let servers = json!({ "servers": { "s": server } });
+    let mut places = vec![in_mcp(server)];
+    // Elsewhere, an entry without a launch is a part of something, of which a schema knows nothing.
+    if server.get("command").is_some() || server.get("url").is_some() {
+        places.push(json!({ "plugins": { "entries": { "mcp-client": { "config": servers } } } }));
+        places.push(json!({ "agents": { "defaults": { "mcp": servers } } }));
+        places.push(json!({ "agents": { "list": [{ "id": "a", "mcp": servers }] } }));
+        places.push(json!({ "agents": { "entries": { "a": { "mcp": servers } } } }));
+    }
+    places
+}
+
+/// Whether only `config validate` can judge it: rules for a whole server, in a place for parts.
+fn needs_the_whole(server: &Json) -> bool {
+    server.get("clientKey").is_some() && server.get("clientCert").is_none()
+}
+
 #[test]
 fn the_schema_is_a_schema() {
     assert!(jsonschema::meta::is_valid(&schema()));
@@ -65,10 +84,28 @@ fn fields() -> Vec<(&'static str, Vec<Json>)> {
     let mut fields = vec![
         ("command", texts()),
         ("args", arguments()),
-        ("env", credentials()),
+        (
+            "env",
+            [
+                credentials(),
+                vec![json!({ "A=B": "x" }), json!({ "A": "x\ny" })],
+            ]
+            .concat(),
+        ),
         ("inheritEnv", inherited()),
         ("url", addresses()),
-        ("headers", credentials()),
+        (
+            "headers",
+            [
+                credentials(),
+                vec![
+                    json!({ "Bad Name": "x" }),
+                    json!({ "A": "x\ny" }),
+                    json!({ "A": "x\ty" }),
+                ],
+            ]
+            .concat(),
+        ),
         ("apiKey", each_credential()),
         ("auth", logins()),
         (
@@ -165,6 +202,8 @@ fn booleans() -> Vec<Json> {
 
 fn texts() -> Vec<Json> {
     vec![
+        json!("secret://env/X"),
+        json!("a\u{0}b"),
         json!("x"),
         json!(""),
         json!(5),
@@ -218,7 +257,7 @@ fn inherited() -> Vec<Json> {
 }
 
 fn credentials() -> Vec<Json> {
-    let mut objects = vec![json!({}), json!([]), json!("x")];
+    let mut objects = vec![json!({}), json!([]), json!("x"), json!({ "": "x" })];
     objects.extend(
         each_credential()
             .into_iter()
@@ -243,6 +282,8 @@ fn each_credential() -> Vec<Json> {
         json!({ "source": "env" }),
         json!({ "id": "X" }),
         json!({ "source": 5, "id": "X" }),
+        json!({ "source": "magic", "id": "X" }),
+        json!({ "secret": "secret-ref:env/default/X" }),
         json!(null),
         json!([]),
     ]
@@ -264,6 +305,15 @@ fn logins() -> Vec<Json> {
         json!({ "callbackHost": "0.0.0.0" }),
         json!({ "clientSecret": "secret://env/A" }),
         json!({ "clientSecret": [] }),
+        json!({ "callbackPath": "/x" }),
+        json!({ "callbackPath": "x" }),
+        json!({ "authorizationServerUrl": "https://auth.example" }),
+        json!({ "authorizationServerUrl": "http://localhost:9" }),
+        json!({ "authorizationServerUrl": "http://auth.example" }),
+        json!({ "clientMetadataUrl": "http://localhost:9" }),
+        json!({ "clientMetadataUrl": "https://me.example/client.json" }),
+        json!({ "redirectUrl": "http://auth.example/cb" }),
+        json!({ "redirectUrl": "nowhere" }),
     ]
 }
 
@@ -287,6 +337,16 @@ fn addresses() -> Vec<Json> {
         "http://[::1]:8080",
         "http://192.168.0.1/",
         "http://10.0.0.1:3000/mcp",
+        "https://example.com:65535",
+        "https://example.com:65536/",
+        "https://example.com:99999",
+        "https://user@",
+        "https://:80",
+        "https://[::1",
+        "https://[::1]:443/x",
+        "http://127.00.0.1",
+        "http://127.1/",
+        "http://2130706433/",
         "ftp://example.com",
         "ws://localhost",
         "example.com",
@@ -402,6 +462,12 @@ fn other_sections_are_judged_alike() {
         "env",
         "env.vars",
         "something.else",
+        "models.providers.p.baseUrl",
+        "gateway.publicUrl",
+        "agents.entries.Bad Name",
+        "secrets.providers",
+        "secrets.providers.p",
+        "secrets.providers.p.source",
     ];
     for path in paths {
         for value in &values {
@@ -420,6 +486,74 @@ fn other_sections_are_judged_alike() {
 /// Whether a schema can't judge it: an entry of an agent alone does not make a server.
 fn is_partial_server(path: &str, value: &Json) -> bool {
     path == "agents.defaults.mcp.servers" && value == &json!({ "x": {} })
+}
+
+#[test]
+fn agents_and_providers_are_judged_alike() {
+    let validator = validator();
+    for document in [
+        json!({ "agents": { "list": [{}] } }),
+        json!({ "agents": { "list": [{ "id": "a" }] } }),
+        json!({ "agents": { "list": [{ "id": "Bad" }] } }),
+        json!({ "agents": { "list": [{ "id": "" }] } }),
+        json!({ "agents": { "list": [5] } }),
+        json!({ "agents": { "entries": { "a-b_1": {} } } }),
+        json!({ "agents": { "entries": { "A": {} } } }),
+        json!({ "tools": { "toolSearch": false } }),
+        json!({ "tools": { "toolSearch": { "enabled": true } } }),
+        json!({ "tools": { "toolSearch": { "enabled": 1 } } }),
+        json!({ "tools": { "toolSearch": "maybe" } }),
+        json!({ "secrets": { "providers": { "p": {} } } }),
+        json!({ "secrets": { "providers": { "p": { "source": "env" } } } }),
+        json!({ "secrets": { "providers": { "p": { "source": "magic" } } } }),
+        json!({ "secrets": { "providers": { "p": { "source": "file" } } } }),
+        json!({ "secrets": { "providers": { "p": { "source": "file", "path": "x" } } } }),
+        json!({ "secrets": { "providers": { "p": { "source": "exec" } } } }),
+        json!({ "secrets": { "providers": { "p": { "source": "exec", "command": "x" } } } }),
+        json!({ "secrets": { "providers": { "p": { "source": "exec", "command": "/x" } } } }),
+        json!({ "models": { "providers": { "p": { "baseUrl": "http://10.0.0.1/v1" } } } }),
+        json!({ "models": { "providers": { "p": { "baseUrl": "ftp://x" } } } }),
+    ] {
+        agree(&validator, &document);
+    }
+}
+
+#[test]
+fn a_bare_server_has_the_defaults_of_the_schema() {
+    let schema = schema();
+    let properties = schema["$defs"]["server"]["properties"].as_object().unwrap();
+    for (place, launch) in [
+        ("stdio", "command: 'x'"),
+        ("http", "url: 'https://x.example'"),
+    ] {
+        let config = crate::fixture::config(&format!(
+            "{{ mcp: {{ servers: {{ s: {{ {launch} }} }} }} }}"
+        ));
+        let shown = crate::fixture::shown(&config, "main");
+        let server = &shown["mcp"]["servers"]["s"];
+        for (name, property) in properties {
+            let default = property
+                .get("default")
+                .filter(|_| property["deprecated"] != true);
+            if let (Some(default), Some(found)) = (default, server.get(name)) {
+                assert_eq!(found, default, "{place}: {name}");
+            }
+        }
+    }
+    let mcp = &schema["$defs"]["mcp"]["properties"];
+    let plugin = &schema["$defs"]["pluginConfig"]["properties"];
+    let text = "{ mcp: { servers: { s: { command: 'x' } } }, plugins: { entries: { 'mcp-client': { config: { servers: { p: { command: 'x' } } } } } } }";
+    let shown = crate::fixture::shown(&crate::fixture::config(text), "main");
+    for (server, block) in [("s", mcp), ("p", plugin)] {
+        for name in ["toolNaming", "toolDiscoveryInterval"] {
+            assert_eq!(
+                shown["mcp"]["servers"][server][name], block[name]["default"],
+                "{server}.{name}"
+            );
+        }
+    }
+    let limit = &shown["plugins"]["entries"]["mcp-client"]["config"]["maxConcurrentServers"];
+    assert_eq!(limit, &plugin["maxConcurrentServers"]["default"]);
 }
 
 #[test]
@@ -480,7 +614,13 @@ proptest! {
         thread_local! {
             static VALIDATOR: Validator = validator();
         }
-        VALIDATOR.with(|validator| agree(validator, &in_mcp(&server)));
+        VALIDATOR.with(|validator| {
+            let places = in_all_places(&server);
+            let count = if needs_the_whole(&server) { 1 } else { places.len() };
+            for document in &places[..count] {
+                agree(validator, document);
+            }
+        });
     }
 }
 

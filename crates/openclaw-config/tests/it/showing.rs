@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::fixture::{Fixture, agent};
+use crate::fixture::{Fixture, agent, shown};
 
 #[test]
 fn credentials_are_hidden_wherever_they_stand() {
@@ -29,7 +29,7 @@ fn credentials_are_hidden_wherever_they_stand() {
     )
     .variable("MY_SECRET", "hunter2p");
     let config = fixture.config();
-    let shown = config.show(agent(&config, "main"));
+    let shown = shown(&config, "main");
     let text = shown.to_string();
     assert!(!text.contains("hunter2"), "{shown:#}");
     let a = &shown["mcp"]["servers"]["a"];
@@ -53,10 +53,34 @@ fn credentials_are_hidden_wherever_they_stand() {
 }
 
 #[test]
+fn what_variables_put_in_is_hidden_everywhere() {
+    let fixture = Fixture::new(
+        r#"{
+            mcp: { servers: {
+                a: { command: "x", args: ["${MY_API_KEY}", "-x${MY_API_KEY}y"], cwd: "/${MY_API_KEY}", toolPrefix: "${MY_API_KEY}" },
+                b: { url: "https://x.example/${MY_API_KEY}?a=${MY_API_KEY}", oauth: { clientId: "${MY_API_KEY}", scope: "${MY_API_KEY}", authorizationServerUrl: "https://u:hunter2swordfish@as.example/" } },
+            } },
+            agents: { defaults: { model: "${MY_API_KEY}", workspace: "/${MY_API_KEY}" } },
+            models: { providers: { p: { api: "${MY_API_KEY}", baseUrl: "https://x.example/${MY_API_KEY}" } } },
+            secrets: { providers: { e: { source: "exec", command: "/x", args: ["${MY_API_KEY}"], env: { A: "${MY_API_KEY}" } } } },
+        }"#,
+    )
+    .variable("MY_API_KEY", "hunter2swordfish");
+    let loaded = fixture.load();
+    let redactor = openclaw_secrets::Redactor::new();
+    for secret in &loaded.credentials {
+        let _ = redactor.learn(secret);
+    }
+    let config = loaded.config.unwrap();
+    let shown = config.show(agent(&config, "main"), &redactor);
+    assert!(!shown.to_string().contains("hunter2"), "{shown:#}");
+}
+
+#[test]
 fn broken_servers_are_shown_with_their_reasons() {
     let fixture = Fixture::new("{ mcp: { servers: { a: { command: 5 } } } }");
     let config = fixture.config();
-    let shown = config.show(agent(&config, "main"));
+    let shown = shown(&config, "main");
     assert_eq!(
         shown["mcp"]["servers"]["a"]["problems"],
         json!(["mcp.servers.a.command: expected a string, found a number"])
@@ -72,5 +96,5 @@ fn the_whole_picture() {
         }"#,
     );
     let config = fixture.config();
-    insta::assert_snapshot!(format!("{:#}", config.show(agent(&config, "main"))));
+    insta::assert_snapshot!(format!("{:#}", shown(&config, "main")));
 }

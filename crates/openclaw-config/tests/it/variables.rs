@@ -2,7 +2,7 @@
 
 use openclaw_config::{Authorization, ConfigValue, Definition, Launch};
 
-use crate::fixture::{Fixture, agent, configured, server};
+use crate::fixture::{Fixture, configured, server};
 
 fn plain(value: &ConfigValue) -> &str {
     match value {
@@ -79,7 +79,9 @@ fn a_missing_variable_is_the_problem_of_the_server_that_needs_it() {
     ));
     for (name, variable) in [("two", "MISSING_KEY"), ("three", "MISSING_HOST")] {
         match &configured(&config, "main", name).definition {
-            Definition::Broken(reasons) => assert!(reasons[0].contains(variable), "{reasons:?}"),
+            Definition::Broken(reasons) => {
+                assert!(reasons[0].message().contains(variable), "{reasons:?}");
+            }
             Definition::Sound(_) => panic!("{name} can't start"),
         }
     }
@@ -129,19 +131,90 @@ fn a_broken_line_of_a_dotenv_file_is_pointed_out_without_its_text() {
     let loaded = fixture.load();
     let rendered = fixture.rendered(&loaded);
     insta::assert_snapshot!(rendered, @r"
-    warning: line 2 is not `NAME=value` and is ignored
-    --> DIR/state/.env
+    warning: this line is not `NAME=value` and is ignored
+    --> DIR/state/.env:2:1
     ");
-    assert!(agent(&loaded.config.unwrap(), "main").servers.is_empty());
+    assert_eq!(
+        loaded
+            .report
+            .position(&loaded.report.problems()[0])
+            .unwrap()
+            .line,
+        2
+    );
 }
 
 #[test]
-fn a_model_key_that_is_missing_is_not_sent_as_its_own_name() {
+fn a_provider_that_misses_a_variable_is_not_used_at_all() {
     let fixture = Fixture::new(
-        r#"{ models: { providers: { x: { apiKey: "${NONE}", headers: { "X-Key": "${NONE}" } } } } }"#,
+        r#"{
+            models: { providers: {
+                key: { baseUrl: "https://models.example/v1", apiKey: "${NONE}" },
+                host: { baseUrl: "https://${NONE}/v1", apiKey: "x" },
+                fine: { apiKey: "x" },
+            } },
+            secrets: { providers: { e: { source: "exec", command: "/${NONE}" } } },
+            mcp: { servers: { a: { command: "x" } } },
+        }"#,
+    );
+    let loaded = fixture.load();
+    assert_eq!(
+        loaded.report.errors().count(),
+        0,
+        "a warning, as for servers"
+    );
+    assert_eq!(loaded.report.warnings().count(), 3);
+    let config = loaded.config.unwrap();
+    let usable = |name: &str| config.model_providers[name].sound().is_some();
+    assert!(!usable("key") && !usable("host") && usable("fine"));
+    assert!(config.secret_providers["e"].sound().is_none());
+    server(&config, "main", "a");
+}
+
+#[test]
+fn a_policy_that_misses_a_variable_is_an_error() {
+    for text in [
+        r#"{ tools: { deny: ["${NONE}"] } }"#,
+        r#"{ gateway: { tools: { deny: ["${NONE}"] } } }"#,
+        r#"{ agents: { defaults: { workspace: "${NONE}" } } }"#,
+    ] {
+        let fixture = Fixture::new(text);
+        assert!(fixture.load().config.is_none(), "{text}");
+    }
+    let gateway = Fixture::new(r#"{ gateway: { auth: { token: "${NONE}" } } }"#).config();
+    assert!(
+        gateway.gateway.sound().is_none(),
+        "only the gateway needs it"
+    );
+}
+
+#[test]
+fn switched_off_here_and_on_there_is_warned_about() {
+    let fixture = Fixture::new(
+        r#"{
+            mcp: { servers: { a: { enabled: false, command: "${MISSING}" } } },
+            agents: { list: [{ id: "x", mcp: { servers: { a: { enabled: true } } } }] },
+        }"#,
+    );
+    assert_eq!(
+        fixture.problems(),
+        ["mcp.servers.a.command: the environment variable MISSING is not set"]
+    );
+    let fixture = Fixture::new(
+        r#"{ plugins: { entries: { "mcp-client": { enabled: false, config: { servers: { a: { command: "${MISSING}" } } } } } } }"#,
+    );
+    assert_eq!(fixture.problems(), Vec::<String>::new());
+}
+
+#[test]
+fn numbers_keep_their_digits() {
+    let fixture = Fixture::new(
+        r#"{ mcp: { servers: { a: { command: "x", env: { ID: 1234567890123456789, HEX: 0x10, HALF: 0.50 } } } } }"#,
     );
     let config = fixture.config();
-    assert_eq!(config.model_providers["x"].api_key, None);
-    assert!(config.model_providers["x"].headers.is_empty());
-    assert_eq!(fixture.load().report.warnings().count(), 2);
+    let Launch::Stdio(a) = &server(&config, "main", "a").launch else {
+        panic!("a program");
+    };
+    let values = ["ID", "HEX", "HALF"].map(|name| plain(&a.environment[name]));
+    assert_eq!(values, ["1234567890123456789", "16", "0.50"]);
 }

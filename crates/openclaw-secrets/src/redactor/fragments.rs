@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use super::SHORTEST_VALUE;
 use crate::plain::is_common_word;
+use crate::shapes;
 
 /// The longest text that is looked for in one piece; a longer one is cut into overlapping pieces.
 ///
@@ -17,9 +19,9 @@ const OVERLAP: usize = 16;
 /// The shortest line of a value that is looked for on its own.
 const SHORTEST_LINE: usize = 8;
 
-/// Returns the parts of a value: the whole, and each line without surrounding white space, since
-/// output arrives by line. Line breaks that are escaped, as in a JSON file with a private key,
-/// count as well.
+/// Returns the parts of a value: the whole; each line without surrounding white space, since
+/// output arrives by line; and what has the shape of a credential, since that is what the value is
+/// about. Line breaks that are escaped, as in a JSON file with a private key, count as well.
 pub(super) fn fragments(value: &str) -> Vec<Range<usize>> {
     let mut fragments = Vec::new();
     push_pieces(value, 0..value.len(), &mut fragments);
@@ -28,13 +30,16 @@ pub(super) fn fragments(value: &str) -> Vec<Range<usize>> {
         .split(['\n', '\r'])
         .flat_map(|line| line.split("\\n"))
         .map(|line| trimmed(value, line))
-        .filter(|line| line.len() < value.len());
-    for line in lines {
-        let text = value.get(line.clone()).unwrap_or_default();
+        .filter(|line| line.len() >= SHORTEST_LINE);
+    let mut credentials = Vec::new();
+    shapes::find(value.as_bytes(), &mut credentials);
+    credentials.retain(|credential| credential.len() >= SHORTEST_VALUE);
+    for part in lines.chain(credentials) {
+        let text = value.get(part.clone()).unwrap_or_default();
         // The frame around a key is no secret.
         let is_frame = text.starts_with("-----") && text.ends_with("-----");
-        if text.len() >= SHORTEST_LINE && !is_frame && !is_common_word(text) {
-            push_pieces(value, line, &mut fragments);
+        if text.len() < value.len() && !is_frame && !is_common_word(text) {
+            push_pieces(value, part, &mut fragments);
         }
     }
     fragments
@@ -80,6 +85,20 @@ mod tests {
     fn long_lines_are_fragments_and_short_or_public_ones_are_not() {
         let value = "-----BEGIN X-----\n  first-line\r\nshort\npassword\nlast\\nescaped-line\n-----END X-----";
         assert_eq!(texts(value), [value, "first-line", "escaped-line"]);
+    }
+
+    #[test]
+    fn credentials_in_a_value_are_fragments() {
+        for (value, credential) in [
+            ("Bearer 0123456789abcdef", Some("0123456789abcdef")),
+            ("postgres://user:hunter2@db/x", Some("hunter2")),
+            ("Host=db;Password=hunter2;", Some("hunter2")),
+            ("postgres://user:short@db/x", None),
+            ("postgres://user:password@db/x", None),
+        ] {
+            let expected: Vec<_> = [value].into_iter().chain(credential).collect();
+            assert_eq!(texts(value), expected);
+        }
     }
 
     #[test]

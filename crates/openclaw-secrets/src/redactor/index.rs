@@ -1,115 +1,162 @@
 //! The learned values and the search for them.
 
-use std::borrow::Borrow;
-use std::collections::{HashMap, HashSet};
-use std::hash::{Hash, Hasher};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::filter::{Filter, WINDOW, Window};
+use super::decoded::Layer;
 use super::forms::{Encoded, Form};
 use super::fragments::fragments;
 use crate::secret::Secret;
 
-/// A learned value, shared by all that is looked for because of it.
-#[derive(Clone, PartialEq, Eq)]
-struct Value(Arc<Secret>);
+/// The number of bytes by which a needle is looked up.
+///
+/// No value that is learned is shorter, in any form.
+const WINDOW: usize = 6;
 
-impl Borrow<str> for Value {
-    fn borrow(&self) -> &str {
-        self.0.expose()
-    }
-}
+/// The most needles that one window may lead to.
+///
+/// More than one is rare: it takes values in which nothing is different from the others, such as
+/// `abcabcabc` in many lengths. Without a limit a text of these would be searched for ever.
+const CROWD: usize = 8;
 
-/// Like the hash of its text, as `Borrow` demands.
-impl Hash for Value {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.expose().hash(state);
-    }
+/// How many layers of encoding are undone: JSON in JSON, an address in an address.
+const LAYERS: usize = 2;
+
+/// All learned values, by a few bytes of what has to be found.
+///
+/// A text is searched place by place: the map knows the few windows that matter, and there a
+/// candidate is compared as a whole. In contrast to an automaton of all forms this learns a value
+/// without building everything anew, and it keeps no copy of the values but six bytes of each
+/// form, which matters to a process that learns new access tokens for weeks.
+#[derive(Clone, Default)]
+pub(super) struct Index {
+    values: Vec<Arc<Secret>>,
+    needles: HashMap<Window, Vec<Needle>, BuildHasherDefault<WindowHasher>>,
 }
 
 /// One fragment of a value in one form.
 #[derive(Clone)]
 struct Needle {
-    value: Value,
+    value: Arc<Secret>,
     fragment: Range<usize>,
     form: Form,
     /// The length of the fragment in this form.
     length: usize,
-    /// Where in it the window ends by which it is looked up.
-    window_end: usize,
+    /// Where in it the window begins by which it is looked up.
+    window: usize,
 }
 
-/// All that has to be found for the sake of one value; made outside of any lock.
-pub(super) struct Entry {
-    value: Value,
-    /// Each needle with the windows by which it can be looked up, and where they end.
-    needles: Vec<(Needle, Vec<(Window, usize)>)>,
-}
+impl Index {
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
 
-/// All learned values, by a few bytes of what has to be found.
-///
-/// A text is searched place by place: the filter rules out nearly all of them, the map knows the
-/// rest, and a candidate is compared as a whole. In contrast to an automaton of all forms this
-/// learns a value without building everything anew, and it keeps no copy of the values but six
-/// bytes of each form, which matters to a process that learns new access tokens for weeks.
-#[derive(Clone, Default)]
-pub(super) struct Index {
-    values: HashSet<Value>,
-    needles: HashMap<Window, Vec<Needle>>,
-    filter: Filter,
-}
+    pub(super) fn contains(&self, value: &str) -> bool {
+        self.values.iter().any(|known| known.expose() == value)
+    }
 
-impl Entry {
-    pub(super) fn new(value: &str) -> Self {
-        let value = Value(Arc::new(Secret::new(value)));
-        let mut needles = Vec::new();
-        let text = value.0.expose();
-        for fragment in fragments(text) {
-            let part = text.get(fragment.clone()).unwrap_or_default();
-            // Most forms of most values are equal to others.
+    /// Adds a value; says whether it is new.
+    pub(super) fn insert(&mut self, value: &str) -> bool {
+        if self.contains(value) {
+            return false;
+        }
+        let value = Arc::new(Secret::new(value));
+        for fragment in fragments(value.expose()) {
+            let part = value.expose().get(fragment.clone()).unwrap_or_default();
+            // The two alphabets of base64 agree on most values.
             let mut seen: Vec<Encoded> = Vec::new();
-            for form in Form::all() {
+            for form in Form::ALL {
                 let encoded = form.encode(part);
-                if seen.contains(&encoded) {
-                    continue;
+                if !seen.contains(&encoded) {
+                    let needle = Needle {
+                        value: Arc::clone(&value),
+                        fragment: fragment.clone(),
+                        form,
+                        length: encoded.len(),
+                        window: 0,
+                    };
+                    self.insert_needle(needle, &encoded);
+                    seen.push(encoded);
                 }
-                let needle = Needle {
-                    value: value.clone(),
-                    fragment: fragment.clone(),
-                    form,
-                    length: encoded.len(),
-                    window_end: encoded.len(),
-                };
-                needles.push((needle, windows(&encoded)));
-                seen.push(encoded);
             }
         }
-        Self { value, needles }
+        self.values.push(value);
+        true
     }
-}
 
-/// Chooses windows of a text, the last bytes first: credentials of one kind begin alike.
-fn windows(text: &[u8]) -> Vec<(Window, usize)> {
-    let length = text.len();
-    [length, length / 4 * 3, length / 2, length / 4]
-        .into_iter()
-        .filter_map(|end| Some((Window::ending_at(text, end)?, end)))
-        .collect()
+    /// Adds a needle under the window that it shares with the fewest others.
+    fn insert_needle(&mut self, mut needle: Needle, encoded: &[u8]) {
+        let mut rarest = None;
+        let mut fewest = CROWD;
+        // The last window first: credentials of one kind begin alike.
+        for (start, bytes) in encoded.array_windows().enumerate().rev() {
+            let window = Window::new(*bytes);
+            let others = self.needles.get(&window).map_or(&[][..], Vec::as_slice);
+            // Values can share lines. No window becomes free again, so the same needle is met
+            // here before a window that is.
+            if others.iter().any(|other| other.is_same(&needle)) {
+                return;
+            }
+            if others.len() < fewest {
+                fewest = others.len();
+                rarest = Some((start, window));
+            }
+            if fewest == 0 {
+                break;
+            }
+        }
+        if let Some((start, window)) = rarest {
+            needle.window = start;
+            let needles = self.needles.entry(window).or_default();
+            // Nearly every window has one needle, and there are many of them.
+            needles.reserve_exact(1);
+            needles.push(needle);
+        }
+    }
+
+    /// Returns the places of all learned values, in all forms. They may overlap.
+    pub(super) fn find(&self, text: &[u8]) -> Vec<Range<usize>> {
+        if self.values.is_empty() {
+            return Vec::new();
+        }
+        self.find_below(text, LAYERS)
+    }
+
+    /// Searches a text and what it reads like with up to a number of layers undone.
+    fn find_below(&self, text: &[u8], layers: usize) -> Vec<Range<usize>> {
+        let mut hits = Vec::new();
+        for (start, bytes) in text.array_windows().enumerate() {
+            if let Some(needles) = self.needles.get(&Window::new(*bytes)) {
+                hits.extend(needles.iter().filter_map(|needle| needle.find(text, start)));
+            }
+        }
+        if let Some(layers) = layers.checked_sub(1) {
+            for layer in Layer::ALL {
+                let Some(decoded) = layer.undo(text) else {
+                    continue;
+                };
+                let mut found = self.find_below(&decoded, layers);
+                if !found.is_empty() {
+                    layer.locate(text, &mut found);
+                    hits.append(&mut found);
+                }
+            }
+        }
+        hits
+    }
 }
 
 impl Needle {
     fn text(&self) -> &str {
-        self.value
-            .0
-            .expose()
-            .get(self.fragment.clone())
-            .unwrap_or_default()
+        let value = self.value.expose();
+        value.get(self.fragment.clone()).unwrap_or_default()
     }
 
-    /// Returns the place of the needle if its window ends at `end`.
-    fn find(&self, text: &[u8], end: usize) -> Option<Range<usize>> {
-        let start = end.checked_sub(self.window_end)?;
+    /// Returns the place of the needle if its window begins at `at`.
+    fn find(&self, text: &[u8], at: usize) -> Option<Range<usize>> {
+        let start = at.checked_sub(self.window)?;
         let found = start..start + self.length;
         let value = self.text();
         self.form
@@ -122,60 +169,63 @@ impl Needle {
     }
 }
 
-impl Index {
-    pub(super) fn len(&self) -> usize {
-        self.values.len()
+/// The bytes of a window as a number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Window(u64);
+
+impl Window {
+    fn new([first, second, third, fourth, fifth, sixth]: [u8; WINDOW]) -> Self {
+        Self(u64::from_le_bytes([
+            first, second, third, fourth, fifth, sixth, 0, 0,
+        ]))
+    }
+}
+
+/// One multiplication, since there is a look-up for every byte of every text.
+#[derive(Clone, Copy, Default)]
+struct WindowHasher(u64);
+
+impl Hasher for WindowHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(self.0 ^ u64::from(byte));
+        }
     }
 
-    pub(super) fn contains(&self, value: &str) -> bool {
-        self.values.contains(value)
+    fn write_u64(&mut self, number: u64) {
+        // Multiplication by 2^64 divided by the golden ratio spreads neighbours far apart (Knuth,
+        // volume 3, §6.4), best in the high bits; the map takes the low ones.
+        self.0 = number.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26);
     }
 
-    /// Adds a value; says whether it is new.
-    pub(super) fn insert(&mut self, entry: Entry) -> bool {
-        if !self.values.insert(entry.value) {
-            return false;
-        }
-        for (mut needle, windows) in entry.needles {
-            // The window that fewest others share, so that no place of a text has many candidates.
-            let others = |window| self.needles.get(window).map_or(0, Vec::len);
-            let rarest = windows.iter().min_by_key(|(window, _)| others(window));
-            let Some(&(window, window_end)) = rarest else {
-                continue;
-            };
-            needle.window_end = window_end;
-            let needles = self.needles.entry(window).or_default();
-            // Values can share lines.
-            if !needles.iter().any(|known| known.is_same(&needle)) {
-                // Nearly every window has one needle, and there are many of them.
-                if needles.is_empty() {
-                    needles.reserve_exact(1);
-                }
-                needles.push(needle);
-            }
-            self.filter.insert(window);
-        }
-        if !self.filter.has_room_for(self.needles.len()) {
-            // Twice the room, so that the work of growing stays proportional to what is learned.
-            self.filter = Filter::with_capacity(self.needles.len() * 2);
-            for &window in self.needles.keys() {
-                self.filter.insert(window);
-            }
-        }
-        true
+    fn finish(&self) -> u64 {
+        self.0
     }
+}
 
-    /// Adds the places of all learned values, in all forms, to `hits`. They may overlap.
-    pub(super) fn find(&self, text: &[u8], hits: &mut Vec<Range<usize>>) {
-        if self.values.is_empty() {
-            return;
-        }
-        for (start, bytes) in text.array_windows::<WINDOW>().enumerate() {
-            let window = Window::new(*bytes);
-            if self.filter.may_contain(window) {
-                let needles = self.needles.get(&window).into_iter().flatten();
-                hits.extend(needles.filter_map(|needle| needle.find(text, start + WINDOW)));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_window_leads_to_many_needles() {
+        let mut index = Index::default();
+        // The pieces of a long value that differ in one byte, and lines without any difference.
+        let piece = |byte| format!("{byte}{}", "0123456789".repeat(25));
+        let long: String = ('0'..='z').map(piece).collect();
+        let lines: String = (6..250)
+            .map(|length| format!("{}\n", &"abc".repeat(90)[..length]))
+            .collect();
+        assert!(index.insert(&long));
+        assert!(index.insert(&lines));
+        let most = index.needles.values().map(Vec::len).max().unwrap();
+        assert!(most <= CROWD, "{most}");
+        for text in [&long, &lines] {
+            let mut hidden = vec![false; text.len()];
+            for hit in index.find(text.as_bytes()) {
+                hidden[hit].fill(true);
             }
+            assert!(hidden.into_iter().all(|hidden| hidden));
         }
     }
 }

@@ -135,8 +135,7 @@ fn long_values_are_hidden_whole_and_when_cut_off() {
         .collect();
     let redactor = redactor(&[&value]);
     assert_eq!(redactor.redact(&format!("<{value}>")), "<[REDACTED]>");
-    let encoded = forms::Form::all().map(|form| form.encode(&value));
-    for encoded in encoded {
+    for encoded in forms::Form::ALL.map(|form| form.encode(&value)) {
         let mut text = b"<".to_vec();
         text.extend_from_slice(&encoded);
         text.push(b'>');

@@ -84,8 +84,11 @@ pub(super) fn known_providers() -> String {
 }
 
 /// Returns a word for a message if it is plainly no secret, else an ellipsis.
+///
+/// Names of providers have hardly ever a digit, and passwords nearly always.
 pub(super) fn shown(word: &str) -> String {
-    if is_plain_word(word) && !shapes::any(word.as_bytes()) {
+    let has_digits = word.bytes().any(|byte| byte.is_ascii_digit());
+    if is_plain_word(word) && !has_digits && !shapes::any(word.as_bytes()) {
         word.to_owned()
     } else {
         "…".to_owned()
@@ -173,6 +176,7 @@ mod tests {
         assert_eq!(shown("onepassword"), "onepassword");
         assert_eq!(shown("ghp_0123456789abcdefghijABCDEFGHIJ012345"), "…");
         assert_eq!(shown("AKIAIOSFODNN7EXAMPLE"), "…");
+        assert_eq!(shown("hunter2"), "…");
         assert_eq!(shown("p@ss"), "…");
         assert_eq!(shown(""), "…");
     }

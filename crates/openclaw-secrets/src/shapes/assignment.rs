@@ -19,26 +19,49 @@ pub(super) fn examine(text: &[u8], place: Range<usize>) -> Finding {
     let name_end = run_end(text.get(..reach).unwrap_or_default(), place.end, is_name);
     let at = skip_blanks(
         text,
-        skip_quote(text, name_end).map_or(name_end, Quote::end),
+        quote(text, name_end).map_or(name_end, |quote| quote.end),
     );
-    let Some(separator) = text.get(at).filter(|byte| matches!(byte, b'=' | b':')) else {
-        return Finding::NOTHING;
+    let separator = match text.get(at..).unwrap_or_default() {
+        // A path in a program.
+        [b':', b':', ..] => return Finding::NOTHING,
+        [separator @ (b'=' | b':'), ..] => separator,
+        _ => return Finding::NOTHING,
     };
     // The name is judged before the value is read: its length is bounded, the value's is not.
     if !names_credential(text, name_end) {
         return Finding::NOTHING;
     }
     let at = skip_blanks(text, at + 1);
-    let (value, needed) = match (skip_quote(text, at), separator) {
+    let (value, needed) = match (quote(text, at), separator) {
         (Some(quote), _) => (quoted_value(text, quote), Strength::Any),
         (None, b'=') => (bare_value(text, at), Strength::Digits),
         (None, _) => (bare_value(text, at), Strength::Random),
     };
-    let accepted = needed.is_met_by(text.get(value.clone()).unwrap_or_default());
-    Finding {
-        examined: value.end,
-        hit: accepted.then_some(value),
+    let is_call = text.get(value.end) == Some(&b'(');
+    let bytes = text.get(value.clone()).unwrap_or_default();
+    if needed.is_met_by(bytes) && !is_call {
+        Finding {
+            examined: value.end,
+            hit: Some(value),
+        }
+    } else {
+        // `token: api_token=…`: what is no value may end in the name of one. Only the last name is
+        // looked at again, so that nothing is read more than twice.
+        Finding {
+            examined: value.start + last_name(bytes),
+            hit: None,
+        }
     }
+}
+
+/// Where the last name begins that a separator follows; the length of the text if there is none.
+fn last_name(text: &[u8]) -> usize {
+    let separator = text.iter().rposition(|byte| matches!(byte, b'=' | b':'));
+    separator.map_or(text.len(), |separator| {
+        let before = text.get(..separator).unwrap_or_default();
+        let other = before.iter().rposition(|&byte| !is_name(byte));
+        other.map_or(0, |other| other + 1)
+    })
 }
 
 fn is_name(byte: u8) -> bool {
@@ -64,7 +87,7 @@ fn names_credential(text: &[u8], name_end: usize) -> bool {
 enum Strength {
     /// It is quoted, as data are: anything that is not a sentence or an everyday word.
     Any,
-    /// `name=value` also occurs in code and prose, which have few digits.
+    /// `name=value` also occurs in code, which has few digits.
     Digits,
     /// `name: value` occurs in every sentence.
     Random,
@@ -78,36 +101,37 @@ impl Strength {
             && !plain
             && match self {
                 Self::Any => !value.contains(&b' '),
-                Self::Digits => has_letters_and_digits(value) || looks_random(value),
-                Self::Random => has_letters_and_digits(value) && looks_random(value),
+                Self::Digits => has_letters_and_digits(value) && !is_expression(value),
+                Self::Random => {
+                    has_letters_and_digits(value) && looks_random(value) && !is_expression(value)
+                }
             }
     }
 }
 
-/// A quotation mark and where it stands.
+/// Says whether a value is a part of a program: `oauth2::Token`, `parts[1]`.
+fn is_expression(value: &[u8]) -> bool {
+    value.windows(2).any(|pair| pair == b"::") || value.contains(&b'[') && value.ends_with(b"]")
+}
+
+/// A quotation mark; in a text that is itself quoted, there are backslashes before it.
 #[derive(Clone, Copy)]
 struct Quote {
-    position: usize,
     mark: u8,
-    /// It stands in a text that is itself quoted: `\"`.
-    escaped: bool,
+    backslashes: usize,
+    /// Where the text behind it begins.
+    end: usize,
 }
 
-impl Quote {
-    fn end(self) -> usize {
-        self.position + 1
-    }
-}
-
-fn skip_quote(text: &[u8], at: usize) -> Option<Quote> {
+fn quote(text: &[u8], at: usize) -> Option<Quote> {
     let position = run_end(text, at, |byte| byte == b'\\');
     let mark = *text
         .get(position)
         .filter(|byte| matches!(byte, b'"' | b'\''))?;
     Some(Quote {
-        position,
         mark,
-        escaped: position > at,
+        backslashes: position - at,
+        end: position + 1,
     })
 }
 
@@ -115,24 +139,25 @@ fn skip_blanks(text: &[u8], at: usize) -> usize {
     run_end(text, at, |byte| matches!(byte, b' ' | b'\t'))
 }
 
-/// The text up to the closing mark, which a backslash protects, or to the end of the line.
+/// The text up to the closing mark or to the end of the line.
 fn quoted_value(text: &[u8], quote: Quote) -> Range<usize> {
-    let mut protected = false;
-    let mut position = quote.end();
-    for &byte in text.get(position..).unwrap_or_default() {
-        let ends = match byte {
-            _ if byte.is_ascii_control() => true,
-            _ if protected => false,
-            b'\\' => quote.escaped,
-            _ => byte == quote.mark,
-        };
-        if ends {
+    let mut backslashes = 0;
+    let mut end = quote.end;
+    for &byte in text.get(quote.end..).unwrap_or_default() {
+        // A mark of the value has one backslash more than the closing one, and each backslash of
+        // the value is doubled as often as the text is quoted.
+        let closes =
+            byte == quote.mark && backslashes % (2 * (quote.backslashes + 1)) == quote.backslashes;
+        if closes {
+            end -= quote.backslashes;
+        }
+        if closes || byte.is_ascii_control() {
             break;
         }
-        protected = byte == b'\\' && !protected;
-        position += 1;
+        backslashes = if byte == b'\\' { backslashes + 1 } else { 0 };
+        end += 1;
     }
-    quote.end()..position
+    quote.end..end
 }
 
 fn bare_value(text: &[u8], start: usize) -> Range<usize> {
@@ -178,6 +203,18 @@ mod tests {
             (r#"{"password":"a\"b'cdef"}"#, r#"{"password":"…"}"#),
             ("monkey=api_key=abc123", "monkey=api_key=…"),
             ("passphrase: 'abcdefgh'", "passphrase: '…'"),
+            (
+                r#"{\"password\":\"a\\\"b\\\\\"}"#,
+                r#"{\"password\":\"…\"}"#,
+            ),
+            (r#"{"password":"abcdef\\"}"#, r#"{"password":"…"}"#),
+            (
+                "bad token: refresh_token=abc123",
+                "bad token: refresh_token=…",
+            ),
+            ("token: api_token='abcdefgh'", "token: api_token='…'"),
+            ("API_SECRET_2=abc123", "API_SECRET_2=…"),
+            ("client_secret_value='abcdefgh'", "client_secret_value='…'"),
         ] {
             assert_eq!(hidden(text), expected);
         }
@@ -188,6 +225,16 @@ mod tests {
         for text in [
             "password=os.environ['X']",
             "token = get_token()",
+            "let token = CancellationToken::new();",
+            "let token2 = token1.clone();",
+            "let private_key = x25519.generate_x25519_key(",
+            "type ClientToken = oauth2::ClientToken;",
+            "token = parts[1]",
+            "Ok(TrafficSecrets::Chacha20Poly1305 { key, iv })",
+            "private_key_len = MLDSA44_PRIVATE_KEY_BYTES;",
+            "password_encryption = scram-sha-256",
+            r#""DB_PASSWORD": "secret://gcp/db-password""#,
+            "DB_PASSWORD=secret://gcp/db-password-1",
             "const apiKey = process.env.KEY",
             "the password: must have eight characters",
             "token: missing",

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use regex::bytes::{Captures, Regex};
 
 use super::prefixes::{has_letters_and_digits, looks_random};
-use super::{Examine, Finding, assignment, begins_word};
+use super::{Examine, Finding, assignment, begins_word, run_end};
 use crate::plain::is_placeholder;
 
 /// The literals, in any case, and what examines the text around them.
@@ -149,50 +149,41 @@ fn basic(text: &[u8], place: Range<usize>) -> Finding {
         // What follows is a name and a password with a colon between, or it is a sentence.
         let accepted = ENGINE
             .decode(group(&groups, 1))
-            .is_ok_and(|decoded| decoded.contains(&b':'));
+            .ok()
+            .and_then(|decoded| String::from_utf8(decoded).ok())
+            .is_some_and(|decoded| decoded.contains(':') && !decoded.contains(char::is_control));
         finding(&groups, 1, place.start, accepted)
     })
 }
 
 /// The `code` of an OAuth redirect or token request, known by its company (RFC 6749 §4.1).
 fn authorization_code(text: &[u8], place: Range<usize>) -> Finding {
-    /// How far the other parameters may be; none is longer in practice.
-    const REACH: usize = 2048;
-
     let is_query =
         |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`');
     let before = text.get(..place.start).unwrap_or_default();
     if !matches!(before.last(), None | Some(b'?' | b'&')) {
         return Finding::NOTHING;
     }
-    let value_end = super::run_end(text, place.end, |byte| {
-        is_query(byte) && !matches!(byte, b'&' | b'#')
-    });
-    let nearby = before
+    let query_start = before
         .iter()
-        .rev()
-        .take(REACH)
-        .take_while(|&&byte| is_query(byte))
-        .count();
-    let query_end = super::run_end(
-        text.get(..text.len().min(value_end + REACH))
-            .unwrap_or_default(),
-        value_end,
-        is_query,
-    );
-    let query = text
-        .get(place.start - nearby..query_end)
-        .unwrap_or_default();
+        .rposition(|&byte| !is_query(byte))
+        .map_or(0, |last| last + 1);
+    let query_end = run_end(text, place.end, is_query);
+    let query = text.get(query_start..query_end).unwrap_or_default();
     let has = |parameter: &[u8]| {
         query
             .windows(parameter.len())
             .any(|window| window == parameter)
     };
+    let value_end = run_end(text, place.end, |byte| {
+        is_query(byte) && !matches!(byte, b'&' | b'#')
+    });
     let accepted =
         value_end - place.end >= 6 && (has(b"state=") || has(b"grant_type=authorization_code"));
     Finding {
         hit: accepted.then_some(place.end..value_end),
-        examined: value_end,
+        // A parameter occurs once (RFC 6749 §3.1), so the rest of the query has no other code.
+        examined: query_end,
     }
 }
 
@@ -273,6 +264,8 @@ mod tests {
             ),
             ("the bearer of news", "the bearer of news"),
             ("Basic functionality", "Basic functionality"),
+            // Decoded, this has a colon, and bytes that no name or password has.
+            ("2.7.2. Basic Options", "2.7.2. Basic Options"),
             ("Basic understanding of", "Basic understanding of"),
             ("forbearer 0123456789abcdef", "forbearer 0123456789abcdef"),
         ] {
@@ -332,6 +325,10 @@ mod tests {
             (
                 "grant_type=authorization_code&code=abcdef",
                 "grant_type=authorization_code&code=…",
+            ),
+            (
+                "/callback?state=xyz&code=abcdef&code=ghijkl",
+                "/callback?state=xyz&code=…&code=ghijkl",
             ),
             ("exit code=137000 state=dead", "exit code=137000 state=dead"),
             ("/error?code=ECONNREFUSED", "/error?code=ECONNREFUSED"),

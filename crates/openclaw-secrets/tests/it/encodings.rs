@@ -26,13 +26,20 @@ pub(crate) fn of(value: &str) -> Vec<String> {
     let capital = ascii_json(value, |unit| format!("\\u{unit:04X}"));
     let minimal = utf8_percent_encode(value, MINIMAL).to_string();
     let component = utf8_percent_encode(value, COMPONENT).to_string();
+    let alphanumeric = utf8_percent_encode(value, NON_ALPHANUMERIC).to_string();
     let form = form(value);
+    let html = json
+        .replace('<', "\\u003C")
+        .replace('>', "\\u003e")
+        .replace('\'', "\\u0027");
     let debug = format!("{value:?}");
     let debug = debug[1..debug.len() - 1].to_owned();
     let all = by_byte(value, |byte| format!("%{byte:02X}"));
     let hex = by_byte(value, |byte| format!("{byte:02x}"));
     vec![
         value.to_owned(),
+        utf8_percent_encode(&component, COMPONENT).to_string(),
+        utf8_percent_encode(&json, COMPONENT).to_string(),
         self::json(&json),
         self::json(&ascii),
         self::json(&slashes),
@@ -44,6 +51,8 @@ pub(crate) fn of(value: &str) -> Vec<String> {
         minimal,
         small_hex(&component),
         component,
+        alphanumeric,
+        html,
         small_hex(&form),
         form,
         small_hex(&all),

@@ -233,6 +233,7 @@ fn errors_never_repeat_what_follows_the_provider() {
         for text in [
             format!("secret://{provider}/{pasted} \u{1}"),
             format!("secret://{provider}/{pasted}/ ?{pasted}#{pasted}#"),
+            format!("secret://{provider}{pasted}"),
             format!("secret://{provider}{pasted}{pasted}"),
             format!("{pasted}://{pasted}"),
         ] {

@@ -22,14 +22,17 @@ pub(super) fn run(session: &mut Session<'_>, command: ConfigCommand) -> Result<E
 fn validate(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure> {
     let location = session.location()?;
     let loaded = load(&location, &session.environment);
+    session.learn(&loaded);
     let report = &loaded.report;
     let (errors, warnings) = (report.errors().count(), report.warnings().count());
     tracing::debug!(errors, warnings, "configuration checked");
+    // The report hides credentials itself; the filter is the second line.
     if json {
-        session.output.print_json(&report_json(report))?;
+        let text = format!("{:#}\n", report_json(report));
+        session.output.print(&session.redactor.redact(&text))?;
     } else {
         let text = report.render(session.output.is_coloured());
-        session.output.print(&text)?;
+        session.output.print(&session.redactor.redact(&text))?;
         let verdict = verdict(&loaded, errors, warnings);
         let name = location.config.display();
         session.output.print(&format!("{name}: {verdict}\n"))?;
@@ -50,9 +53,8 @@ fn verdict(loaded: &Loaded, errors: usize, warnings: usize) -> String {
         parts.push(count(warnings, "warning"));
     }
     if let Some(config) = &loaded.config {
-        let agents = config.agents.values();
         let names: std::collections::BTreeSet<_> =
-            agents.flat_map(|agent| agent.servers.keys()).collect();
+            config.servers().map(|server| &server.name).collect();
         let servers = count(names.len(), "server");
         if parts.is_empty() {
             return format!("valid, {servers}");
@@ -81,17 +83,23 @@ fn report_json(report: &Report) -> Json {
         }
         object
     };
-    json!({
+    let mut object = json!({
         "ok": report.errors().next().is_none(),
         "errors": report.errors().map(problem).collect::<Vec<Json>>(),
         "warnings": report.warnings().map(problem).collect::<Vec<Json>>(),
-    })
+    });
+    if report.omitted() > 0 {
+        object["omitted"] = json!(report.omitted());
+    }
+    object
 }
 
 fn show(session: &mut Session<'_>, agent: Option<&str>) -> Result<Exit, Failure> {
     let config = usable_config(session)?;
     let agent = find_agent(&config, agent)?;
-    session.output.print_json(&config.show(agent))?;
+    session
+        .output
+        .print_json(&config.show(agent, session.redactor))?;
     Ok(Exit::Done)
 }
 
@@ -99,14 +107,9 @@ fn show(session: &mut Session<'_>, agent: Option<&str>) -> Result<Exit, Failure>
 fn usable_config(session: &mut Session<'_>) -> Result<Config, Failure> {
     let location = session.location()?;
     let loaded = load(&location, &session.environment);
+    session.learn(&loaded);
     match loaded.config {
-        Some(config) => {
-            for secret in config.credentials() {
-                // What is too short or too common to be told apart is `config validate`'s business.
-                let _ = session.redactor.learn(&secret);
-            }
-            Ok(config)
-        }
+        Some(config) => Ok(config),
         None => {
             let errors: Vec<String> = loaded
                 .report

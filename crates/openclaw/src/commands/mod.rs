@@ -7,7 +7,7 @@ use std::ffi::OsString;
 
 use clap::Parser;
 use clap::error::ErrorKind;
-use openclaw_config::{Environment, Location, Overrides};
+use openclaw_config::{Config, Environment, Loaded, Location, Overrides};
 use openclaw_secrets::Redactor;
 
 use crate::cli::{Cli, Command};
@@ -25,6 +25,15 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// Makes sure that no output shows a credential of the configuration.
+    fn learn(&self, loaded: &Loaded) {
+        let own = loaded.config.as_ref().map(Config::credentials);
+        for secret in own.iter().flatten().chain(&loaded.credentials) {
+            // What is too short or too common to be told apart stays readable.
+            let _ = self.redactor.learn(secret);
+        }
+    }
+
     /// The files that apply.
     fn location(&self) -> Result<Location, Failure> {
         Location::find(&self.overrides, &self.environment)

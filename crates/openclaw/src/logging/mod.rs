@@ -1,5 +1,6 @@
 //! Where log lines go: to stderr for the person, to a file for later; secrets to neither.
 
+mod file;
 mod writer;
 
 use std::path::Path;

@@ -127,6 +127,30 @@ fn a_full_disk_is_a_failure_that_says_so() {
     assert!(run.stderr.contains("cannot write the output"), "{run}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_cannot_be_told_on_stdout_leaves_its_words_on_stderr() {
+    let home = Home::new();
+    for (arguments, code, words) in [
+        (
+            &["config", "validate", "--json"][..],
+            1,
+            "cannot write the output",
+        ),
+        (&["config", "validte", "--json"], 2, "validte"),
+    ] {
+        let full = std::fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let output = home.command(arguments).stdout(full).output().unwrap();
+        let run = home.finish(output);
+        assert_eq!(run.code, Some(code), "{run}");
+        assert!(run.stderr.starts_with("error: "), "{run}");
+        assert!(run.stderr.contains(words), "{run}");
+    }
+}
+
 #[test]
 fn a_command_that_only_looks_leaves_no_trace() {
     let home = Home::new();

@@ -98,9 +98,12 @@ fn the_servers_of_one_agent_are_shown() {
     );
     let shown = home.run(&["config", "show", "--agent", "quiet"]).json();
     assert_eq!(shown["mcp"]["servers"]["a"]["enabled"], false);
+    let main = home.run(&["config", "show"]).json();
+    assert_eq!(main["mcp"]["servers"]["a"]["enabled"], true);
+    let quiet = &main["agents"]["entries"]["quiet"]["mcp"]["servers"];
     assert_eq!(
-        shown["agents"]["entries"]["main"]["mcp"]["servers"]["a"]["enabled"],
-        true
+        quiet["a"]["enabled"], false,
+        "agents are shown with what is their own"
     );
     let unknown = home.run(&["config", "show", "--agent", "loud"]);
     assert_eq!(unknown.code, Some(2));

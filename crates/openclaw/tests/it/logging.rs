@@ -83,3 +83,20 @@ fn a_state_directory_that_cannot_be_written_stops_no_command() {
     );
     assert!(run.stderr.contains("OPENCLAW_STATE_DIR"), "{run}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_log_on_a_full_disk_stops_no_command_and_is_told_once() {
+    let home = Home::with_config("{}");
+    home.write(".openclaw/logs/other", "");
+    let path = home.path().join(".openclaw/logs/openclaw.log");
+    std::os::unix::fs::symlink("/dev/full", path).unwrap();
+    let run = home.run(&["--log-level", "trace", "config", "validate"]);
+    assert_eq!(run.code, Some(0), "{run}");
+    assert_eq!(
+        run.stderr.matches("nothing is logged to a file").count(),
+        1,
+        "said once: {run}"
+    );
+    assert!(run.stderr.contains("No space left on device"), "{run}");
+}
