@@ -29,16 +29,18 @@ lies at `~/.openclaw/openclaw.json` unless `--config`, `OPENCLAW_CONFIG_PATH`,
   `command` or `url`.
 - **`${VAR}`** in any string is replaced by the environment variable (upper-case names); `$${VAR}`
   is that text itself. `$VAR` as a whole value works for credentials. Variables come from the
-  process, then `./.env`, then `.env` in the state directory, then `env.vars`. A missing variable is
-  the problem of the server that needs it.
+  process, then `./.env`, then `.env` in the state directory, then `env.vars`. A variable that is
+  not set, or set to nothing, is the problem of the server or provider that needs it; in a policy it
+  is an error.
 - **`$include`** in an object names a file that replaces it, or an array of files that are merged
-  deeply, later ones winning; keys beside it win over both. Files lie in the directory of
-  `openclaw.json`, have at most 2 MB, and include each other at most 10 levels deep.
+  deeply, later ones winning; keys beside it win over both, and arrays add up. Files lie in the
+  directory of `openclaw.json` (of the real file, where a link leads to it), have at most 2 MiB, and
+  include each other at most 10 levels deep.
 - **Secrets** (`secret://…`) work as the whole value of an entry of `env` or `headers`, of `apiKey`,
   `clientSecret` and model keys; `{ \"prefix\": \"Bearer \", \"secret\": \"secret://…\" }` puts text
   before one.
-- **Mistakes** are all reported at once, with file, line and column. A mistake in one server costs
-  only that server; unknown keys outside of servers are ignored.
+- **Mistakes** are all reported at once, with file, line and column. A mistake in one server, one
+  provider or the gateway costs only that part; unknown keys outside of servers are ignored.
 ";
 
 /// The reference as Markdown.

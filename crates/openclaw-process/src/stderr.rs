@@ -1,0 +1,145 @@
+//! The last lines that a program wrote to its standard error.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::task::JoinHandle;
+
+/// How many lines are kept.
+const LINES: usize = 200;
+/// How many bytes of a line are kept; the rest is dropped.
+const LINE_BYTES: usize = 4_096;
+/// How many lines are logged before the rest is only counted, per burst of reading.
+const READ: usize = 16_384;
+
+/// The last lines of a program's standard error, shared with whoever shows them.
+#[derive(Clone, Debug, Default)]
+pub struct StderrTail {
+    lines: Arc<Mutex<VecDeque<String>>>,
+}
+
+impl StderrTail {
+    /// The last lines, the oldest first.
+    pub fn lines(&self) -> Vec<String> {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().cloned().collect()
+    }
+
+    fn push(&self, line: String) {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+
+    /// Reads until the end, keeping the last lines and passing each on.
+    ///
+    /// Nothing a program writes makes it wait, and nothing it writes takes more room than a ring.
+    pub(crate) fn drain(
+        &self,
+        mut stream: impl AsyncRead + Unpin + Send + 'static,
+        mut heard: impl FnMut(&str) + Send + 'static,
+    ) -> JoinHandle<()> {
+        let tail = self.clone();
+        tokio::spawn(async move {
+            let mut splitter = LineSplitter::default();
+            let mut buffer = vec![0; READ];
+            while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+                splitter.push(&buffer[..count], |line| {
+                    heard(&line);
+                    tail.push(line);
+                });
+            }
+            splitter.finish(|line| {
+                heard(&line);
+                tail.push(line);
+            });
+        })
+    }
+}
+
+/// Cuts bytes into lines of bounded length.
+#[derive(Default)]
+struct LineSplitter {
+    line: Vec<u8>,
+    dropped: usize,
+}
+
+impl LineSplitter {
+    fn push(&mut self, bytes: &[u8], mut found: impl FnMut(String)) {
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            self.extend(&rest[..end]);
+            found(self.take());
+            rest = &rest[end + 1..];
+        }
+        self.extend(rest);
+    }
+
+    fn finish(&mut self, found: impl FnOnce(String)) {
+        if !self.line.is_empty() {
+            found(self.take());
+        }
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        let room = LINE_BYTES - self.line.len();
+        let kept = room.min(bytes.len());
+        self.line.extend_from_slice(&bytes[..kept]);
+        self.dropped += bytes.len() - kept;
+    }
+
+    fn take(&mut self) -> String {
+        let line = std::mem::take(&mut self.line);
+        let dropped = std::mem::take(&mut self.dropped);
+        let mut text = String::from_utf8_lossy(&line)
+            .trim_end_matches('\r')
+            .to_owned();
+        if dropped > 0 {
+            text.push_str(&format!("… ({dropped} more bytes)"));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn tail_of(bytes: &'static [u8]) -> Vec<String> {
+        let tail = StderrTail::default();
+        tail.drain(bytes, |_| {}).await.unwrap();
+        tail.lines()
+    }
+
+    #[tokio::test]
+    async fn lines_are_kept_in_order_and_the_last_needs_no_end() {
+        assert_eq!(
+            tail_of(b"one\ntwo\r\n\nthree").await,
+            ["one", "two", "", "three"]
+        );
+        assert_eq!(tail_of(b"\xff\xfe\n").await, ["\u{fffd}\u{fffd}"]);
+    }
+
+    #[tokio::test]
+    async fn a_flood_keeps_its_end_and_a_line_without_end_is_cut() {
+        let text: &'static [u8] = (0..100_000)
+            .map(|number| format!("{number}\n"))
+            .collect::<String>()
+            .leak()
+            .as_bytes();
+        let lines = tail_of(text).await;
+        assert_eq!(lines.len(), LINES);
+        assert_eq!(lines.last().unwrap(), "99999");
+        let long: &'static [u8] = vec![b'x'; 10_000_000].leak();
+        let lines = tail_of(long).await;
+        assert_eq!(lines.len(), 1);
+        assert!(
+            lines[0].ends_with("(9995904 more bytes)"),
+            "{}",
+            lines[0].len()
+        );
+    }
+}
