@@ -176,6 +176,8 @@ pub struct Report {
     plaintext: HashSet<String>,
     /// How many problems were found beyond those that are kept.
     omitted: usize,
+    /// How many problems were found that keep something from being used, kept or not.
+    blocking: usize,
     is_fatal: bool,
     main: PathBuf,
     pub(crate) sources: SourceMap,
@@ -198,6 +200,7 @@ impl Report {
             return;
         }
         self.is_fatal |= problem.severity == Severity::Error && !problem.is_in_a_part();
+        self.blocking += usize::from(problem.blocks());
         let identity = (problem.span, problem.path.clone(), problem.message.clone());
         if !self.seen.insert(identity) {
             return;
@@ -232,6 +235,11 @@ impl Report {
                 self.problems.push(problem);
             }
         }
+    }
+
+    /// How many problems were found so far that keep something from being used.
+    pub(crate) fn blocking(&self) -> usize {
+        self.blocking
     }
 
     /// How many problems were found beyond those that are listed.

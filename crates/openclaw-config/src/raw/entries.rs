@@ -60,7 +60,7 @@ fn entry<T: Shape + Default>(
     mut problems: Vec<Problem>,
     context: &mut Context<'_>,
 ) -> Entry<T> {
-    let before = context.report.len();
+    let (before, blocking) = (context.report.len(), context.report.blocking());
     let raw = T::decode(&member.value, context);
     let is_partial = raw.is_none()
         || problems
@@ -68,6 +68,11 @@ fn entry<T: Shape + Default>(
             .any(|problem| matches!(problem.kind, Kind::Include | Kind::Syntax));
     problems.extend_from_slice(context.report.since(before));
     problems.retain(Problem::blocks);
+    if problems.is_empty() && context.report.blocking() > blocking {
+        // A part must not pass for sound because the report is full.
+        let message = "has mistakes beyond those that are listed";
+        problems.push(Problem::error(Kind::Rule, &context.path, message).at(member.key_span));
+    }
     // Whether anybody needs a variable shows when all places have been laid over each other.
     context.report.take_missing_variables(before);
     Entry {

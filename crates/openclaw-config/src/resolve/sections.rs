@@ -127,13 +127,19 @@ impl Resolver<'_> {
     pub(super) fn gateway(&mut self, root: &RawRoot) -> Definition<Gateway> {
         let raw = root.gateway.value().cloned().unwrap_or_default();
         let auth = raw.auth.value().cloned().unwrap_or_default();
-        let reasons: Vec<Problem> = self
+        let mut reasons: Vec<Problem> = self
             .report
             .problems()
             .iter()
             .filter(|problem| problem.is_in_the_gateway() && problem.blocks())
             .cloned()
             .collect();
+        if let Some(field) = root.gateway.located()
+            && self.report.omitted() > 0
+        {
+            let message = "may have mistakes beyond those that are listed";
+            reasons.push(Problem::error(Kind::Rule, &field.path, message).at(field.span));
+        }
         let gateway = Gateway {
             port: raw
                 .port

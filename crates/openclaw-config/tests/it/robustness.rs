@@ -48,6 +48,20 @@ fn errors_are_not_hidden_behind_warnings() {
 }
 
 #[test]
+fn a_full_report_makes_no_server_sound() {
+    let mut text = String::from("{ mcp: { servers: { s: { command: 'x', args: [");
+    for _ in 0..25_000 {
+        text.push_str("5,");
+    }
+    text.push_str("] }, t: { command: 'x', env: { A: null } }, u: { command: 'x', env: { A: '${NONE}' } } } } }");
+    let config = Fixture::new(&text).config();
+    for name in ["s", "t", "u"] {
+        let server = crate::fixture::configured(&config, "main", name);
+        assert!(server.definition.sound().is_none(), "{name}");
+    }
+}
+
+#[test]
 fn many_agents_and_servers_are_answered_in_seconds() {
     let start = Instant::now();
     let agents: String = (0..20_000)
