@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `location`, `environment`, `dotenv` | which files and variables apply | the meaning of settings |
 //! | `source`, `tree`, `parse`, `include`, `expand` | JSON5 with places, `$include`, `${VAR}` | any one setting |
-//! | `report`, `render`, `mask` | everything that is wrong, as data and as text | deciding what is wrong |
+//! | `report`, `render`, `hide` | everything that is wrong, as data and as text | deciding what is wrong |
 //! | `shape` | how types read themselves and describe themselves | any one setting |
 //! | `raw` | every field of the file: names, type, text | rules between fields |
 //! | `server` | rules between the fields of a server, sound definitions | where servers stand in the file |
@@ -25,10 +25,10 @@ mod edit;
 mod environment;
 mod expand;
 mod fingerprint;
+mod hide;
 mod include;
 mod load;
 mod location;
-mod mask;
 mod parse;
 mod path;
 mod place;

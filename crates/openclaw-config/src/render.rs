@@ -6,7 +6,7 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use crate::mask::mask;
+use crate::hide::Hidden;
 use crate::report::{Problem, Report, Severity};
 use crate::source::{FileId, SourceFile, Span};
 
@@ -14,29 +14,6 @@ use crate::source::{FileId, SourceFile, Span};
 const LONGEST_LINE: usize = 1_000;
 /// How many warnings are shown before the rest is only counted.
 const MOST_WARNINGS: usize = 100;
-
-/// The texts of the files that are shown, credentials hidden.
-#[derive(Default)]
-struct Masked(HashMap<FileId, String>);
-
-impl Masked {
-    /// Hides the credentials of the files that a problem shows, once for each.
-    fn add(&mut self, report: &Report, problem: &Problem) {
-        let spans = [problem.span, problem.also.map(|(span, _)| span)];
-        for span in spans.into_iter().flatten() {
-            self.0
-                .entry(span.file)
-                .or_insert_with(|| mask(&report.sources.file(span.file).text));
-        }
-    }
-
-    fn line(&self, file: FileId, range: Range<usize>) -> &str {
-        self.0
-            .get(&file)
-            .and_then(|text| text.get(range))
-            .unwrap_or_default()
-    }
-}
 
 impl Report {
     /// All problems as text, in the manner of a compiler; empty where there are none.
@@ -48,7 +25,7 @@ impl Report {
         }
         .decor_style(DecorStyle::Ascii);
         let mut text = String::new();
-        let mut masked = Masked::default();
+        let mut hidden = HashMap::new();
         let (mut warnings, mut left) = (0, self.omitted());
         for problem in self.problems() {
             // Errors are never hidden behind warnings.
@@ -58,8 +35,13 @@ impl Report {
                 left += 1;
                 continue;
             }
-            masked.add(self, problem);
-            text.push_str(&renderer.render(&[self.group(problem, &masked)]));
+            let spans = [problem.span, problem.also.map(|(span, _)| span)];
+            for file in spans.into_iter().flatten().map(|span| span.file) {
+                hidden
+                    .entry(file)
+                    .or_insert_with(|| Hidden::of(&self.sources.file(file).text));
+            }
+            text.push_str(&renderer.render(&[self.group(problem, &hidden)]));
             text.push_str("\n\n");
         }
         if left > 0 {
@@ -68,7 +50,7 @@ impl Report {
         text
     }
 
-    fn group<'a>(&'a self, problem: &'a Problem, masked: &'a Masked) -> Group<'a> {
+    fn group<'a>(&'a self, problem: &'a Problem, hidden: &HashMap<FileId, Hidden>) -> Group<'a> {
         let level = match problem.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
@@ -76,12 +58,12 @@ impl Report {
         let title = level.primary_title(problem.message.as_str());
         let mut group = match problem.span {
             Some(span) if self.is_readable(span) => {
-                title.element(self.snippet(span, AnnotationKind::Primary, None, masked))
+                title.element(self.snippet(span, AnnotationKind::Primary, None, hidden))
             }
             Some(_) | None => title.element(self.origin(problem)),
         };
         if let Some((span, label)) = problem.also.filter(|(span, _)| self.is_readable(*span)) {
-            group = group.element(self.snippet(span, AnnotationKind::Context, Some(label), masked));
+            group = group.element(self.snippet(span, AnnotationKind::Context, Some(label), hidden));
         }
         let path = problem.path.to_string();
         if !path.is_empty() {
@@ -114,14 +96,18 @@ impl Report {
         span: Span,
         kind: AnnotationKind,
         label: Option<&'a str>,
-        masked: &'a Masked,
+        hidden: &HashMap<FileId, Hidden>,
     ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
         let file = self.sources.file(span.file);
         let (window, line) = line_of(file, span);
         // A value of several lines is known by its first one.
         let start = span.start - window.start;
         let end = span.end.min(window.end).max(span.start) - window.start;
-        Snippet::source(masked.line(span.file, window))
+        let line_text = hidden
+            .get(&span.file)
+            .map(|hidden| hidden.line(&file.text, window))
+            .unwrap_or_default();
+        Snippet::source(line_text)
             .line_start(line)
             .path(file.path.display().to_string())
             .annotation(kind.span(start..end).label(label))
