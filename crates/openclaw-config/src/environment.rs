@@ -218,7 +218,7 @@ mod tests {
         let environment = Environment::new(
             [("OPENCLAW_HOME", "~/other")],
             Some(Path::new("/home/ada")),
-            Path::new("/work"),
+            Path::new("/here"),
         );
         assert_eq!(environment.home().unwrap(), Path::new("/home/ada/other"));
         assert_eq!(

@@ -105,7 +105,7 @@ mod tests {
         profile: Option<&str>,
     ) -> Result<(String, String), LocationError> {
         let environment =
-            Environment::new(variables, Some(Path::new("/home/ada")), Path::new("/work"));
+            Environment::new(variables, Some(Path::new("/home/ada")), Path::new("/here"));
         let overrides = Overrides {
             config: config.map(PathBuf::from),
             profile: profile.map(str::to_owned),
@@ -152,11 +152,11 @@ mod tests {
         ];
         assert_eq!(
             find(variables, None, None),
-            Ok(("/work/c.json".to_owned(), "/s".to_owned()))
+            Ok(("/here/c.json".to_owned(), "/s".to_owned()))
         );
         assert_eq!(
             find(variables, Some("d.json"), None),
-            Ok(("/work/d.json".to_owned(), "/s".to_owned()))
+            Ok(("/here/d.json".to_owned(), "/s".to_owned()))
         );
     }
 

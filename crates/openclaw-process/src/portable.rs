@@ -54,20 +54,13 @@ impl Launcher {
     )]
     pub async fn spawn(
         &self,
-        command: ProgramCommand,
+        command: &ProgramCommand,
         heard: impl FnMut(&str) + Send + 'static,
     ) -> Result<Process, SpawnError> {
-        if let Some(directory) = &command.directory
-            && !directory.is_dir()
-        {
-            return Err(SpawnError::NoDirectory(directory.clone()));
-        }
-        let refused = |source: io::Error| SpawnError::Refused {
-            program: command.program.clone(),
-            source,
-        };
+        command.check_directory()?;
+        let refused = |source| command.refused(source);
         let missing = || refused(io::Error::other("a stream is missing"));
-        let mut child = wrap(&command).spawn().map_err(refused)?;
+        let mut child = wrap(command).spawn().map_err(refused)?;
         let pid = child.id().unwrap_or(0);
         let stdin = input(child.stdin().take().ok_or_else(missing)?).map_err(refused)?;
         let stdout = output(child.stdout().take().ok_or_else(missing)?).map_err(refused)?;
@@ -215,7 +208,7 @@ mod tests {
 
     async fn spawn(text: &str) -> Process {
         let launcher = Launcher::new(GuardianProgram::this_program());
-        launcher.spawn(script(text), |_| {}).await.unwrap()
+        launcher.spawn(&script(text), |_| {}).await.unwrap()
     }
 
     #[tokio::test]
@@ -274,7 +267,7 @@ mod tests {
         let launcher = Launcher::new(GuardianProgram::this_program());
         let mut command = script("");
         command.program = "/nonexistent/program".into();
-        let error = launcher.spawn(command, |_| {}).await.unwrap_err();
+        let error = launcher.spawn(&command, |_| {}).await.unwrap_err();
         assert!(matches!(error, SpawnError::Refused { .. }), "{error}");
     }
 }

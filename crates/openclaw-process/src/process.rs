@@ -33,6 +33,26 @@ pub struct ProgramCommand {
     pub directory: Option<PathBuf>,
 }
 
+impl ProgramCommand {
+    /// Makes sure that the program has a place to work in.
+    pub(crate) fn check_directory(&self) -> Result<(), SpawnError> {
+        match &self.directory {
+            Some(directory) if !directory.is_dir() => {
+                Err(SpawnError::NoDirectory(directory.clone()))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Says that the system refused to start it.
+    pub(crate) fn refused(&self, source: io::Error) -> SpawnError {
+        SpawnError::Refused {
+            program: self.program.clone(),
+            source,
+        }
+    }
+}
+
 /// Why a program was not started.
 #[derive(Debug, Error)]
 pub enum SpawnError {

@@ -47,7 +47,7 @@ mod linux {
             environment: std::env::vars_os().collect(),
             directory: None,
         };
-        let process = launcher.spawn(command, |_| {}).await?;
+        let process = launcher.spawn(&command, |_| {}).await?;
         let mut stdout = std::io::stdout();
         writeln!(stdout, "{}", process.pid())?;
         stdout.flush()?;

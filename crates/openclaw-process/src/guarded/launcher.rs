@@ -37,28 +37,18 @@ impl Launcher {
     /// Starts a program, whose standard error goes to `heard` line by line.
     pub async fn spawn(
         &self,
-        command: ProgramCommand,
+        command: &ProgramCommand,
         heard: impl FnMut(&str) + Send + 'static,
     ) -> Result<Process, SpawnError> {
-        if let Some(directory) = &command.directory
-            && !directory.is_dir()
-        {
-            return Err(SpawnError::NoDirectory(directory.clone()));
-        }
-        let refused = |source: io::Error| SpawnError::Refused {
-            program: command.program.clone(),
-            source,
-        };
+        command.check_directory()?;
+        let refused = |source| command.refused(source);
         let client = self.client().map_err(SpawnError::Guardian)?;
         let input = Pipe::new().map_err(refused)?;
         let output = Pipe::new().map_err(refused)?;
         let errors = Pipe::new().map_err(refused)?;
         let (number, mut progress) = client
             .spawn(
-                command.program.clone().into_os_string(),
-                command.arguments,
-                command.environment,
-                command.directory.map(Into::into),
+                command,
                 [
                     input.read.as_fd(),
                     output.write.as_fd(),

@@ -66,7 +66,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 }
 
 pub(crate) async fn spawn(launcher: &Launcher, command: ProgramCommand) -> Process {
-    launcher.spawn(command, |_| {}).await.unwrap()
+    launcher.spawn(&command, |_| {}).await.unwrap()
 }
 
 /// Reads one line of a program's output.

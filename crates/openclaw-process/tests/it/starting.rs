@@ -76,7 +76,7 @@ async fn a_program_works_where_it_is_told_to() {
     assert_eq!(line(&mut process).await, "/usr");
     let mut command = Mark::new("pwd").script("pwd");
     command.directory = Some("/nonexistent".into());
-    let error = launcher.spawn(command, |_| {}).await.unwrap_err();
+    let error = launcher.spawn(&command, |_| {}).await.unwrap_err();
     assert!(matches!(error, SpawnError::NoDirectory(_)), "{error}");
 }
 
@@ -96,7 +96,7 @@ async fn what_cannot_be_started_says_why() {
             environment: Vec::new(),
             directory: None,
         };
-        let error = launcher.spawn(command, |_| {}).await.unwrap_err();
+        let error = launcher.spawn(&command, |_| {}).await.unwrap_err();
         assert!(error.to_string().contains(reason), "{error}");
     }
     // The next one works.

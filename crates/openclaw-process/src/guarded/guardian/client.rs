@@ -1,7 +1,6 @@
 //! Our side of the guardian: starting it, asking it, hearing it.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -17,7 +16,7 @@ use tokio::sync::watch;
 use crate::guarded::guardian::channel::{Receiver, send};
 use crate::guarded::guardian::message::{Event, Number, Request, Start};
 use crate::guarded::guardian::{ARGUMENT, GuardianProgram};
-use crate::process::Progress;
+use crate::process::{ProgramCommand, Progress};
 
 /// How long the guardian may take to take a message.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -80,10 +79,7 @@ impl Client {
     /// Asks for a program and returns its number and how far it has come.
     pub(crate) fn spawn(
         &self,
-        program: OsString,
-        arguments: Vec<OsString>,
-        environment: Vec<(OsString, OsString)>,
-        directory: Option<OsString>,
+        command: &ProgramCommand,
         streams: [BorrowedFd<'_>; 3],
     ) -> io::Result<(Number, watch::Receiver<Progress>)> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -100,10 +96,10 @@ impl Client {
         }
         let request = Request::Start(Start {
             number,
-            program,
-            arguments,
-            environment,
-            directory,
+            program: command.program.clone().into(),
+            arguments: command.arguments.clone(),
+            environment: command.environment.clone(),
+            directory: command.directory.clone().map(Into::into),
         });
         if let Err(error) = self.send(&request, &streams) {
             lock(&self.programs).watched.remove(&number);
