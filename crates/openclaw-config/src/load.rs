@@ -36,8 +36,8 @@ pub struct Loaded {
 
 /// Reads, checks and resolves the configuration at a location.
 ///
-/// A missing file means defaults. A bad server costs only itself; any other error leaves no
-/// configuration, because a policy that can't be read must not count as none.
+/// A missing file means defaults. A bad server, provider or gateway costs only itself; any other
+/// error leaves no configuration, because a policy that can't be read must not count as none.
 pub fn load(location: &Location, environment: &Environment) -> Loaded {
     let root = JsonPath::default();
     match read_text(&location.config, LARGEST) {
@@ -45,7 +45,7 @@ pub fn load(location: &Location, environment: &Environment) -> Loaded {
         Err(SourceError::Read(ReadError::Missing(_))) => {
             let mut loading = Loading::new(location, environment);
             if location.named {
-                let message = "there is no such file: defaults are used";
+                let message = "there is no such file: defaults apply";
                 let problem = Problem::warning(Kind::File, &root, message);
                 loading.report.add(problem);
             }

@@ -325,7 +325,7 @@ fn a_file_that_is_none() {
     let fixture = Fixture::empty();
     assert_eq!(
         fixture.problems(),
-        [": there is no such file: defaults are used"]
+        [": there is no such file: defaults apply"]
     );
     let fixture = Fixture::empty();
     fixture.write("openclaw.json", b"{ \"\xff\": 1 }");

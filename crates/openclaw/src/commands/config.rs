@@ -33,7 +33,11 @@ fn validate(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure> {
     } else {
         let text = report.render(session.output.is_coloured());
         session.output.print(&session.redactor.redact(&text))?;
-        let verdict = verdict(&loaded, errors, warnings);
+        let verdict = if location.config.exists() {
+            verdict(&loaded, errors, warnings)
+        } else {
+            "no such file, defaults apply".to_owned()
+        };
         let name = location.config.display();
         session.output.print(&format!("{name}: {verdict}\n"))?;
     }
