@@ -1,11 +1,13 @@
 //! The place of a value in the configuration, as people write it: `mcp.servers.github.env.TOKEN`.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// One step from a value to a value inside it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Segment {
-    Key(String),
+    /// Shared, because the path of every field begins with those of all that is around it.
+    Key(Arc<str>),
     Index(usize),
 }
 
@@ -19,13 +21,13 @@ impl JsonPath {
     pub(crate) fn of(keys: &[&str]) -> Self {
         Self(
             keys.iter()
-                .map(|key| Segment::Key((*key).to_owned()))
+                .map(|key| Segment::Key(Arc::from(*key)))
                 .collect(),
         )
     }
 
     pub(crate) fn push_key(&mut self, key: &str) {
-        self.0.push(Segment::Key(key.to_owned()));
+        self.0.push(Segment::Key(Arc::from(key)));
     }
 
     pub(crate) fn push_index(&mut self, index: usize) {
@@ -62,7 +64,7 @@ impl JsonPath {
     /// server, a provider of models or secrets, the gateway. Anywhere else it concerns everything.
     pub(crate) fn is_in_a_part(&self) -> bool {
         let key = |index: usize| match self.0.get(index) {
-            Some(Segment::Key(key)) => Some(key.as_str()),
+            Some(Segment::Key(key)) => Some(&**key),
             Some(Segment::Index(_)) | None => None,
         };
         match (key(0), key(1)) {
@@ -76,7 +78,7 @@ impl JsonPath {
     /// The name of the server whose definition this path is in, if it is in one.
     pub(crate) fn server(&self) -> Option<&str> {
         let key = |index: usize| match self.0.get(index) {
-            Some(Segment::Key(key)) => Some(key.as_str()),
+            Some(Segment::Key(key)) => Some(&**key),
             Some(Segment::Index(_)) | None => None,
         };
         let starts_with = |keys: &[&str]| {
