@@ -32,6 +32,8 @@ const LAST_GRACE: Duration = Duration::from_secs(1);
 
 /// Serves until the other side of the socket is gone, then ends everything.
 pub(crate) fn run(socket: &OwnedFd) -> io::Result<()> {
+    // Whoever lists processes should see what it is, not the link that it was started by.
+    let _ = rustix::thread::set_name(c"openclaw-guard");
     // Keys that end our foreground group must not reach the guardian.
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;
