@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use openclaw_secrets::{REDACTED, Secret, is_credential_name, looks_like_credential};
 use serde_json::{Map, Value as Json, json};
+use url::Url;
 
 use crate::config::{Config, Definition, SecretProvider};
 use crate::raw::ConfigValue;
@@ -108,12 +109,15 @@ pub(crate) fn values(values: &BTreeMap<String, ConfigValue>) -> Json {
         .into()
 }
 
-/// Whether a value is a credential, by its own looks or by those of a variable it came from.
+/// Whether a value is a credential: by its name, its looks, or a variable that it came from.
 fn is_credential(name: &str, value: &str, variables: &[String]) -> bool {
-    let from_variable = variables
-        .iter()
-        .any(|variable| is_credential_name(variable));
-    from_variable || looks_like_credential(name, value)
+    let named = std::iter::once(name).chain(variables.iter().map(String::as_str));
+    is_named_credential(named, value) || looks_like_credential(name, value)
+}
+
+/// Whether a value stands under the name of a credential; then it is hidden, however plain.
+fn is_named_credential<'n>(mut names: impl Iterator<Item = &'n str>, value: &str) -> bool {
+    !matches!(value, "" | "true" | "false") && names.any(is_credential_name)
 }
 
 pub(crate) fn plain(name: &str, value: &str, variables: &[String]) -> String {
@@ -124,23 +128,46 @@ pub(crate) fn plain(name: &str, value: &str, variables: &[String]) -> String {
     }
 }
 
-/// The arguments, of each of which part is a credential: what is shown of it.
+/// The arguments, and of those of which a part is a credential, what is shown.
 fn shown_arguments(args: &[String]) -> impl Iterator<Item = (&String, Option<&str>)> {
     let mut after_option = false;
     args.iter().map(move |argument| {
         let name = argument.trim_start_matches('-');
-        let is_option = argument.starts_with('-');
-        let hidden = std::mem::replace(
-            &mut after_option,
-            is_option && !name.contains('=') && is_credential_name(name),
-        );
-        let assigned = name
-            .split_once('=')
-            .filter(|(name, value)| is_option && looks_like_credential(name, value))
-            .and_then(|(_, value)| argument.strip_suffix(value));
+        let is_option = argument.starts_with('-') && !name.contains('=');
+        let hidden = std::mem::replace(&mut after_option, is_option && is_credential_name(name));
+        // `--token=…`, `NAME=…` and `Header: …`
+        let assigned = name.find(['=', ':']).and_then(|end| {
+            let start = argument.len() - name.len() + end + 1;
+            is_credential_name(&name[..end]).then(|| &argument[..start])
+        });
         let shown = if hidden { Some("") } else { assigned };
         (argument, shown)
     })
+}
+
+/// An address without what it may hold of credentials: who, and values with telling names.
+pub(crate) fn address(url: &Url) -> String {
+    let mut shown = url.clone();
+    if !url.username().is_empty() || url.password().is_some() {
+        // Only addresses without a host refuse this, and those have no users.
+        let _ = shown.set_password(None);
+        let _ = shown.set_username("redacted");
+    }
+    if url.query_pairs().any(|(name, _)| is_credential_name(&name)) {
+        let pairs: Vec<(String, String)> = url
+            .query_pairs()
+            .map(|(name, value)| {
+                let value = if is_credential_name(&name) {
+                    "redacted".to_owned()
+                } else {
+                    value.into_owned()
+                };
+                (name.into_owned(), value)
+            })
+            .collect();
+        shown.query_pairs_mut().clear().extend_pairs(pairs);
+    }
+    shown.into()
 }
 
 fn argument_credentials(args: &[String]) -> Vec<Secret> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, parse_to_ast};
 use openclaw_secrets::{is_credential_name, is_credential_value, looks_like_credential};
 
 use crate::parse::options;
@@ -18,11 +18,21 @@ pub(crate) struct Hidden {
 impl Hidden {
     /// Finds the credentials of a text.
     pub(crate) fn of(text: &str) -> Self {
-        let parsed = parse_to_ast(text, &CollectOptions::default(), &options());
+        let collect = CollectOptions {
+            comments: CommentCollectionStrategy::Separate,
+            tokens: false,
+        };
+        let parsed = parse_to_ast(text, &collect, &options());
         let places = parsed.ok().map(|parsed| {
             let mut places = Vec::new();
             if let Some(value) = &parsed.value {
-                find(value, "", None, &mut places);
+                find(value, "", false, &mut places);
+            }
+            for comment in parsed.comments.iter().flat_map(|all| all.values()) {
+                for comment in comment.iter() {
+                    let range = comment.range();
+                    places.extend(after_name(text, range.start..range.end));
+                }
             }
             places.sort_by_key(|place| place.start);
             places
@@ -35,7 +45,7 @@ impl Hidden {
     /// Its length in bytes stays the same, so that underlines stay where they are.
     pub(crate) fn line(&self, text: &str, line: Range<usize>) -> String {
         let guessed = match self.places {
-            Some(_) => None,
+            Some(_) => Vec::new(),
             None => guess(text, line.clone()),
         };
         let places = match &self.places {
@@ -44,7 +54,7 @@ impl Hidden {
                 let count = places[first..].partition_point(|place| place.start < line.end);
                 &places[first..first + count]
             }
-            None => guessed.as_slice(),
+            None => &guessed,
         };
         let mut bytes = text.as_bytes()[line.clone()].to_vec();
         for place in places {
@@ -52,7 +62,7 @@ impl Hidden {
             let end = place.end.clamp(line.start, line.end) - line.start;
             for byte in &mut bytes[start..end] {
                 // Of broken text, the marks are left that show what is broken.
-                let is_mark = guessed.is_some() && b"{}[]:,\"'".contains(byte);
+                let is_mark = self.places.is_none() && b"{}[]:,\"'".contains(byte);
                 if !byte.is_ascii_whitespace() && !is_mark {
                     *byte = b'*';
                 }
@@ -63,26 +73,28 @@ impl Hidden {
     }
 }
 
-/// Finds the credentials in a value. `name` is the key that it stands under, `outer` that of the
-/// object around it. The parser has bounded the nesting.
-fn find(value: &Value<'_>, name: &str, outer: Option<&str>, places: &mut Vec<Range<usize>>) {
+/// Finds the credentials in a value. `name` is the key that it stands under, `inside` says whether
+/// one further out names a credential. The parser has bounded the nesting.
+fn find(value: &Value<'_>, name: &str, inside: bool, places: &mut Vec<Range<usize>>) {
     let range = value.range();
+    // The settings of a login are not its secrets.
+    let inside = inside || (is_credential_name(name) && name != "auth");
     match value {
-        Value::StringLit(literal) if is_credential(name, outer, &literal.value) => {
+        Value::StringLit(literal) if is_credential(name, inside, &literal.value) => {
             places.push(range.start + 1..range.end - 1);
         }
-        Value::NumberLit(literal) if is_credential(name, outer, literal.value) => {
+        Value::NumberLit(literal) if is_credential(name, inside, literal.value) => {
             places.push(range.start..range.end);
         }
         Value::Object(object) => {
             for property in &object.properties {
-                find(&property.value, property.name.as_str(), Some(name), places);
+                find(&property.value, property.name.as_str(), inside, places);
             }
         }
         Value::Array(array) => {
             let mut before = "";
             for element in &array.elements {
-                find(element, name, outer, places);
+                find(element, name, inside, places);
                 let text = match element {
                     Value::StringLit(literal) => &literal.value,
                     _ => "",
@@ -98,11 +110,13 @@ fn find(value: &Value<'_>, name: &str, outer: Option<&str>, places: &mut Vec<Ran
     }
 }
 
-fn is_credential(name: &str, outer: Option<&str>, value: &str) -> bool {
+/// Whether a value is hidden. References and variables say only where a credential is.
+fn is_credential(name: &str, inside: bool, value: &str) -> bool {
+    let is_reference = value.starts_with("secret://") || value.starts_with('$');
+    let is_short_word = matches!(value, "" | "oauth" | "token" | "password" | "none" | "env");
     is_credential_value(value)
         || looks_like_credential(name, value)
-        || outer
-            .is_some_and(|outer| is_credential_name(outer) && looks_like_credential(outer, value))
+        || (inside && !is_reference && !is_short_word)
 }
 
 /// Whether an argument is a credential, after the one before it.
@@ -113,28 +127,49 @@ fn is_credential_argument(before: &str, argument: &str) -> bool {
         || assigned.is_some_and(|(name, value)| looks_like_credential(name, value))
 }
 
-/// What of a line of broken text may be a credential: everything after the first name of one.
-///
-/// Where a name of a credential is the last word before the line, the whole line may be its value.
-fn guess(text: &str, line: Range<usize>) -> Option<Range<usize>> {
-    let before = text[..line.start].trim_end_matches(|c: char| !is_name_character(c));
-    let last = before
-        .rsplit(|c| !is_name_character(c))
-        .next()
-        .unwrap_or_default();
-    let between = &text[before.len()..line.start];
-    let continues = is_credential_name(last) && !between.contains([',', '{', '}', ']']);
-    if continues {
-        return Some(line);
+/// How far back a name of a credential may stand from a value in broken text, in lines.
+const LINES_BACK: usize = 10;
+
+/// What of a line of broken text may be credentials: everything after the first name of one, and
+/// every word that is no key where such a name stands not far above.
+fn guess(text: &str, line: Range<usize>) -> Vec<Range<usize>> {
+    let above = text[..line.start].lines().rev().take(LINES_BACK);
+    let mut above = above.flat_map(|line| line.split(|c| !is_name_character(c)));
+    if !above.any(is_credential_name) {
+        return after_name(text, line).into_iter().collect();
     }
     let shown = &text[line.clone()];
+    let mut places = Vec::new();
+    let mut start = None;
+    for (index, c) in shown.char_indices().chain([(shown.len(), ',')]) {
+        let ends = c.is_whitespace() || "{}[]:,\"'".contains(c);
+        match (start, ends) {
+            (None, false) => start = Some(index),
+            (Some(first), true) => {
+                let is_key = shown[index..]
+                    .trim_start_matches(['"', '\'', ' '])
+                    .starts_with(':');
+                if !is_key {
+                    places.push(line.start + first..line.start + index);
+                }
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    places
+}
+
+/// What follows in a range after the first name of a credential.
+fn after_name(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let shown = &text[range.clone()];
     let mut start = None;
     for (index, c) in shown.char_indices().chain([(shown.len(), ' ')]) {
         match (start, is_name_character(c)) {
             (None, true) => start = Some(index),
             (Some(first), false) => {
                 if is_credential_name(&shown[first..index]) {
-                    return Some(line.start + index..line.end);
+                    return Some(range.start + index..range.end);
                 }
                 start = None;
             }
@@ -179,7 +214,7 @@ mod tests {
             ),
             (
                 r#"{API_KEY: ["hunter2sword", 5], DB_PASSWORD: {value: "hunter2sword"}}"#,
-                r#"{API_KEY: ["************", 5], DB_PASSWORD: {value: "************"}}"#,
+                r#"{API_KEY: ["************", *], DB_PASSWORD: {value: "************"}}"#,
             ),
             (
                 "{PASSWORD: 123456789012, MAX: 5, TOKEN: '${X}', KEY: 'secret://env/X', token: true}",
@@ -208,6 +243,13 @@ mod tests {
             "{ \"API_KEY\":\n\n   hunter2swordfish ",
             "{ \"token\": \"hunter2 swordfish ",
             "{ a: 1, // token: hunter2swordfish\n b: } ",
+            "{ a: 1, // old password hunter2swordfish\n b: 2 } ",
+            "{ apiKey: { a: { b: 'hunter2swordfish' } } }",
+            "{ args: [\n\"--token\",\nhunter2swordfish,\n] ",
+            "{ apiKey: {\nvalue: hunter2swordfish} ",
+            "{ apiKey: [\"x\",\nhunter2swordfish ",
+            "{ apiKey: //c\nhunter2swordfish ",
+            "{ API_KEY: \"abc\\\nhunter2swordfish\" foo ",
         ] {
             let shown = shown(text);
             assert!(

@@ -145,16 +145,17 @@ impl Converter<'_> {
 
     /// Reports a string that goes on in the next line, as one without its closing quote does.
     fn check_line_breaks(&mut self, span: Span, path: &JsonPath) {
-        let raw = &self.text[span.start..span.end];
-        for (index, _) in raw.match_indices('\n') {
-            let before = raw[..index].strip_suffix('\r').unwrap_or(&raw[..index]);
-            if !before.ends_with('\\') {
+        let mut escaped = false;
+        for c in self.text[span.start..span.end].chars() {
+            if matches!(c, '\n' | '\r') && !escaped {
                 let message = "a string must end in the line in which it begins";
                 let problem = Problem::error(Kind::Syntax, path, message).at(span);
                 self.report
                     .add(problem.help("is its closing quote missing?"));
                 return;
             }
+            // A line break after a backslash may be of two characters.
+            escaped = (c == '\\' && !escaped) || (c == '\r' && escaped);
         }
     }
 
@@ -166,6 +167,7 @@ impl Converter<'_> {
             let is_bare = matches!(property.name, ast::ObjectPropName::Word(_));
             let key = property.name.into_string();
             path.push_key(&key);
+            self.check_line_breaks(key_span, path);
             if is_bare && !is_identifier(&key) {
                 let message = format!("the key `{}` needs quotes", printable(&key));
                 let problem = Problem::error(Kind::Syntax, path, message).at(key_span);

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use openclaw_secrets::is_credential_name;
+
 /// One step from a value to a value inside it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Segment {
@@ -36,6 +38,20 @@ impl JsonPath {
 
     pub(crate) fn pop(&mut self) {
         self.0.pop();
+    }
+
+    /// Whether it leads through something that is named like a credential.
+    pub(crate) fn names_a_credential(&self) -> bool {
+        let last = self.0.len().saturating_sub(1);
+        self.0
+            .iter()
+            .enumerate()
+            .any(|(index, segment)| match segment {
+                // The settings of a login are not its secrets.
+                Segment::Key(key) if &**key == "auth" && index < last => false,
+                Segment::Key(key) => is_credential_name(key),
+                Segment::Index(_) => false,
+            })
     }
 
     /// The last key.

@@ -6,7 +6,8 @@ use crate::raw::RawRoot;
 use crate::shape::{Definitions, Shape};
 
 const LEFT_TO_VALIDATE: &str = " Left to `openclaw config validate`, because a schema can't say \
-    it: `$include`, `${VAR}`, duplicate keys, the spelling of `secret://` references, whether an \
+    it: `$include`, `${VAR}`, duplicate keys, the spelling of `secret://` references and of hosts, control characters in keys \
+    and arguments, whether an \
     agent's partial entry makes a whole server together with the others, and whether what is \
     referred to is there.";
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 use url::Url;
 
 use crate::config::{Agent, Config, ConfiguredServer, Definition, ModelProvider, SecretProvider};
-use crate::credentials::{arguments, credential, plain, values};
+use crate::credentials::{address, arguments, credential, plain, values};
 use crate::report::Problem;
 use crate::server::{
     Authorization, InheritedEnvironment, Launch, OAuthSettings, RemoteLaunch, RemoteTransport,
@@ -55,7 +55,7 @@ impl Config {
                     "token": gateway.token.as_ref().map(credential),
                     "password": gateway.password.as_ref().map(credential),
                 },
-                "publicUrl": gateway.public_url.as_ref().map(Url::as_str),
+                "publicUrl": gateway.public_url.as_ref().map(address),
             })),
         });
         tidy(&mut shown, redactor);
@@ -209,7 +209,7 @@ fn remote(launch: &RemoteLaunch, shown: &mut Map<String, Json>) {
         RemoteTransport::Sse => "sse",
     };
     shown.insert("transport".to_owned(), json!(transport));
-    shown.insert("url".to_owned(), json!(launch.url.as_str()));
+    shown.insert("url".to_owned(), json!(address(&launch.url)));
     let mut headers = launch.headers.clone();
     match &launch.authorization {
         Authorization::Header(value) => {
@@ -242,7 +242,7 @@ fn remote(launch: &RemoteLaunch, shown: &mut Map<String, Json>) {
 }
 
 fn oauth(settings: &OAuthSettings) -> Json {
-    let address = |url: &Option<Url>| url.as_ref().map(|url| url.as_str().to_owned());
+    let address = |url: &Option<Url>| url.as_ref().map(address);
     json!({
         "clientId": settings.client_id,
         "clientSecret": settings.client_secret.as_ref().map(credential),
@@ -258,7 +258,7 @@ fn oauth(settings: &OAuthSettings) -> Json {
 
 fn model_provider(provider: &ModelProvider) -> Json {
     json!({
-        "baseUrl": provider.base_url.as_ref().map(Url::as_str),
+        "baseUrl": provider.base_url.as_ref().map(address),
         "apiKey": provider.api_key.as_ref().map(credential),
         "api": provider.api,
         "headers": values(&provider.headers),

@@ -98,9 +98,26 @@ fn close_to_others(path: &Path) -> io::Result<()> {
     let us = rustix::process::geteuid().as_raw();
     match judge(metadata.uid(), us, metadata.mode()) {
         Verdict::Closed => Ok(()),
-        Verdict::Ours => directory.set_permissions(fs::Permissions::from_mode(0o700)),
+        Verdict::Ours if is_state_directory(path) => {
+            directory.set_permissions(fs::Permissions::from_mode(0o700))
+        }
+        Verdict::Ours => {
+            let reason = "it holds other things and is open to other users: close it with \
+                          `chmod 700`, or choose another one";
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, reason))
+        }
         Verdict::Refused(reason) => Err(io::Error::new(io::ErrorKind::PermissionDenied, reason)),
     }
+}
+
+/// Whether a directory is there for us: an empty one, or one with files of OpenClaw.
+///
+/// Somebody who names the home directory must not have it closed to everybody else.
+#[cfg(unix)]
+fn is_state_directory(path: &Path) -> bool {
+    let known = ["openclaw.json", "mcp", "logs/openclaw.log"];
+    known.iter().any(|name| path.join(name).exists())
+        || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// What is to be done with a directory that exists.
@@ -153,6 +170,20 @@ mod tests {
         fs::write(&path, "").unwrap();
         let error = StateDirectory::open(&path).unwrap_err().to_string();
         assert!(error.contains("OPENCLAW_STATE_DIR"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_directory_with_other_things_is_not_closed_to_those_who_use_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let home = directory.path().join("home");
+        fs::create_dir_all(home.join("public_html")).unwrap();
+        fs::set_permissions(&home, fs::Permissions::from_mode(0o755)).unwrap();
+        let error = StateDirectory::open(&home).unwrap_err().to_string();
+        assert!(error.contains("chmod 700"), "{error}");
+        let mode = fs::metadata(&home).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o755);
     }
 
     #[cfg(unix)]

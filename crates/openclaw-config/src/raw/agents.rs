@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 use crate::agent::AgentId;
 use crate::raw::server::Servers;
 use crate::raw::{RawPolicy, RawTools};
+use crate::report::Kind;
 use crate::shape::{Context, Definitions, Named, NamedValue, NonEmpty, Placed, Shape, object};
 use crate::tree::{Node, Value};
 
@@ -66,19 +67,32 @@ object! {
     }
 }
 
+/// How many agents there may be.
+const MOST: usize = 1_000;
+
+fn is_bearable(count: usize, node: &Node, context: &mut Context<'_>) -> bool {
+    if count > MOST {
+        let message = format!("there are more than {MOST} agents");
+        context.error(Kind::Value, node.span, message);
+    }
+    count <= MOST
+}
+
 /// Agents that name themselves.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AgentList(pub(crate) Vec<Placed<RawAgent>>);
 
 impl Shape for AgentList {
     fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
-        Vec::decode(node, context).map(Self)
+        let agents: Vec<Placed<RawAgent>> = Vec::decode(node, context)?;
+        is_bearable(agents.len(), node, context).then_some(Self(agents))
     }
 
     fn schema(definitions: &mut Definitions) -> Json {
         let agent = RawAgent::schema(definitions);
         json!({
             "type": "array",
+            "maxItems": MOST,
             "items": { "allOf": [
                 agent,
                 {
@@ -96,12 +110,14 @@ pub(crate) struct AgentMap(pub(crate) Vec<NamedValue<RawAgent>>);
 
 impl Shape for AgentMap {
     fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
-        Named::decode(node, context).map(|named| Self(named.0))
+        let Named(agents) = Named::decode(node, context)?;
+        is_bearable(agents.len(), node, context).then_some(Self(agents))
     }
 
     fn schema(definitions: &mut Definitions) -> Json {
         json!({
             "type": "object",
+            "maxProperties": MOST,
             "propertyNames": { "anyOf": [{ "const": "$include" }, AgentId::schema()] },
             "additionalProperties": RawAgent::schema(definitions),
         })

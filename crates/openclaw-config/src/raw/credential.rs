@@ -122,10 +122,20 @@ impl Shape for RawCredential {
                 value: value.to_string(),
                 ..Text::default()
             }),
-            Value::Number(number) if number.value.is_finite() => plain(Text {
-                value: plain_number(number),
-                ..Text::default()
-            }),
+            Value::Number(number) if number.value.is_finite() => {
+                let Some(value) = plain_number(number) else {
+                    let message = "this number has too many digits";
+                    let problem = Problem::error(Kind::Value, &context.path, message);
+                    context
+                        .report
+                        .add(problem.at(node.span).help("put it in quotes"));
+                    return None;
+                };
+                plain(Text {
+                    value,
+                    ..Text::default()
+                })
+            }
             Value::String(_) => {
                 let text = context.credential_text(node)?;
                 if is_secret_uri(&text.value) {
@@ -221,17 +231,17 @@ fn reference_object(node: &Node, context: &mut Context<'_>) -> Option<SecretRefe
     }
 }
 
-/// A number as it is written, where others read it the same way; else as it is counted.
-fn plain_number(number: &Number) -> String {
-    let is_plain = number
-        .text
-        .chars()
-        .all(|c| c.is_ascii_digit() || matches!(c, '-' | '.'))
-        && !number.text.starts_with('.')
-        && !number.text.ends_with('.');
+/// A number as it is written, where others read it the same way; else as it is counted, if a
+/// float can hold it.
+fn plain_number(number: &Number) -> Option<String> {
+    const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+    let text = number.text.trim_start_matches('+').trim_end_matches('.');
+    let is_plain = !text.starts_with('.')
+        && text
+            .chars()
+            .all(|c| c.is_ascii_digit() || matches!(c, '-' | '.'));
     if is_plain {
-        number.text.clone()
-    } else {
-        number.value.to_string()
+        return Some(text.to_owned());
     }
+    (number.value.abs() <= LARGEST_EXACT).then(|| number.value.to_string())
 }

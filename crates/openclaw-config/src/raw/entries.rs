@@ -10,6 +10,9 @@ use crate::shape::{Context, Definitions, Shape};
 use crate::source::Span;
 use crate::tree::{Member, Node};
 
+/// How many parts one place may have.
+pub(crate) const MOST: usize = 10_000;
+
 /// A part under its name.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry<T> {
@@ -41,6 +44,11 @@ impl<T: Shape + Default> Entries<T> {
         accept: impl Fn(&Member, &mut Context<'_>) -> bool,
     ) -> Option<Self> {
         let object = context.object(node)?;
+        if object.members.len() > MOST {
+            let message = format!("more than {MOST} stand here");
+            context.error(Kind::Value, node.span, message);
+            return None;
+        }
         let mut entries = Vec::with_capacity(object.members.len());
         let mut earlier = earlier_problems(context);
         for member in &object.members {
@@ -91,7 +99,11 @@ impl<T: Shape + Default> Shape for Entries<T> {
     }
 
     fn schema(definitions: &mut Definitions) -> Json {
-        json!({ "type": "object", "additionalProperties": T::schema(definitions) })
+        json!({
+            "type": "object",
+            "maxProperties": MOST,
+            "additionalProperties": T::schema(definitions),
+        })
     }
 }
 

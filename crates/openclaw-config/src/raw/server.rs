@@ -6,7 +6,7 @@ use crate::expand::Text;
 use crate::parse::printable;
 use crate::raw::RawCredential;
 use crate::raw::address::{Address, PublicAddress, SecureAddress};
-use crate::raw::entries::Entries;
+use crate::raw::entries::{self, Entries};
 use crate::raw::variables::{HeaderMap, VariableMap};
 use crate::report::{Kind, Problem};
 use crate::server::{CallbackHost, PinPolicy, ProtocolChoice, ServerName, ServerScope};
@@ -294,6 +294,7 @@ impl Shape for WholeServers {
 fn servers_schema(server: &Json) -> Json {
     json!({
         "type": "object",
+        "maxProperties": entries::MOST,
         "propertyNames": ServerName::schema(),
         "additionalProperties": server,
     })

@@ -62,8 +62,10 @@ impl Resolver<'_> {
                     Ok(provider) => Some(provider),
                     // What is missing may have been given wrongly, which has been reported.
                     Err(message) if reasons.is_empty() && !entry.is_partial => {
+                        let command = entry.raw.command.located();
+                        let span = command.map_or(entry.name_span, |command| command.span);
                         let problem = Problem::error(Kind::Rule, &entry.path, message);
-                        reasons.push(problem.at(entry.name_span));
+                        reasons.push(problem.at(span));
                         None
                     }
                     Err(_) => None,

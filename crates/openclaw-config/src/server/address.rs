@@ -24,6 +24,8 @@ pub(crate) enum AddressError {
     Syntax(url::ParseError),
     #[error("an address begins with `https://`, or with `http://` for this machine")]
     Scheme,
+    #[error("an address has no blanks, no `\\` and at most one `@` before its path")]
+    Character,
 }
 
 /// Reads an address and finds out who can read along.
@@ -33,7 +35,15 @@ pub(crate) fn parse_address(text: &str) -> Result<(Url, Reach), AddressError> {
     if !encrypted && !scheme.eq_ignore_ascii_case("http") {
         return Err(AddressError::Scheme);
     }
-    if rest.is_empty() || rest.starts_with(['/', '?', '#', '\\']) {
+    // The parser of addresses passes over these, and others read them in other ways.
+    if text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
+        return Err(AddressError::Character);
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.matches('@').count() > 1 {
+        return Err(AddressError::Character);
+    }
+    if rest.is_empty() || rest.starts_with(['/', '?', '#']) {
         return Err(AddressError::Syntax(url::ParseError::EmptyHost));
     }
     let url = Url::parse(text).map_err(AddressError::Syntax)?;
@@ -78,7 +88,7 @@ const HOST: &str = "(\\[[0-9A-Fa-f:.]+\\]|[^/?#@:\\[\\]\\\\\\s]+)";
 const LOOPBACK_HOST: &str = "([lL][oO][cC][aA][lL][hH][oO][sS][tT]\
     |127(\\.(0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])){3}|\\[::1\\])";
 const PORT: &str = "(:(0*([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]\
-    |6553[0-5]))?)?([/?#]|$)";
+    |6553[0-5]))?)?([/?#][^\\s\\\\]*)?$";
 
 /// The patterns of addresses that reach where they may.
 pub(crate) fn address_pattern(accepted: &[Reach]) -> Json {

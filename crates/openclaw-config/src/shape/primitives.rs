@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use openclaw_secrets::{contains_secret_uri, looks_like_credential};
+use openclaw_secrets::contains_secret_uri;
 use serde_json::{Value as Json, json};
 
 use crate::expand::Text;
@@ -250,10 +250,9 @@ pub(crate) fn choice(node: &Node, context: &mut Context<'_>, words: &[&str]) -> 
     if found.is_none() {
         let list: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
         // A credential that stands in the wrong field is not repeated.
-        let name = context.path.last_key().unwrap_or_default();
         let is_shown = text.variables.is_empty()
             && text.value.chars().count() <= 32
-            && !looks_like_credential(name, &text.value);
+            && !context.path.names_a_credential();
         let value = if is_shown {
             format!(" `{}`", printable(&text.value))
         } else {

@@ -194,6 +194,9 @@ fn a_credential_in_the_wrong_place_is_not_repeated() {
 fn json5_and_nothing_else() {
     for text in [
         "{ a: 'one\ntwo' }",
+        "{ 'a\nb': 1 }",
+        "{ a: 'x\\\\\ny' }",
+        "{ a: 'x\ry' }",
         "{ foo-bar: 1 }",
         "{ 1: 2 }",
         "{ a: 'x' b: 1 }",

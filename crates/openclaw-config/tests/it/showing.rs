@@ -53,6 +53,36 @@ fn credentials_are_hidden_wherever_they_stand() {
 }
 
 #[test]
+fn what_is_named_like_a_credential_is_hidden_however_plain() {
+    let fixture = Fixture::new(
+        r#"{
+            mcp: { servers: {
+                a: {
+                    command: "x",
+                    args: ["--password=12345678", "-e", "GITHUB_TOKEN=918273645546372819", "X-Api-Key: my_dog_rex", "--token", "12345678"],
+                    env: { DB_PASSWORD: "my_dog_rex", API_KEY: 87654321, AUTH_ENABLED: true },
+                },
+                b: { url: "https://my_dog_rex@x.example/?token=918273645546372819&page=2", headers: { "X-Api-Key": "my_dog_rex" } },
+            } },
+            models: { providers: { p: { baseUrl: "https://x.example/v1?key=my_dog_rex" } } },
+        }"#,
+    );
+    let config = fixture.config();
+    let shown = shown(&config, "main");
+    let text = shown.to_string();
+    for secret in ["my_dog_rex", "12345678", "87654321", "918273645546372819"] {
+        assert!(!text.contains(secret), "{secret}: {shown:#}");
+    }
+    let servers = &shown["mcp"]["servers"];
+    assert_eq!(
+        servers["b"]["url"],
+        "https://redacted@x.example/?token=redacted&page=2"
+    );
+    assert_eq!(servers["a"]["args"][2], "GITHUB_TOKEN=[REDACTED]");
+    assert_eq!(servers["a"]["env"]["AUTH_ENABLED"], "true");
+}
+
+#[test]
 fn what_variables_put_in_is_hidden_everywhere() {
     let fixture = Fixture::new(
         r#"{

@@ -209,7 +209,7 @@ fn switched_off_here_and_on_there_is_warned_about() {
 #[test]
 fn numbers_keep_their_digits() {
     let fixture = Fixture::new(
-        r#"{ mcp: { servers: { a: { command: "x", env: { ID: 1234567890123456789, HEX: 0x10, HALF: 0.50 } } } } }"#,
+        r#"{ mcp: { servers: { a: { command: "x", env: { ID: +1234567890123456789., HEX: 0x10, HALF: 0.50 } } } } }"#,
     );
     let config = fixture.config();
     let Launch::Stdio(a) = &server(&config, "main", "a").launch else {
@@ -217,4 +217,11 @@ fn numbers_keep_their_digits() {
     };
     let values = ["ID", "HEX", "HALF"].map(|name| plain(&a.environment[name]));
     assert_eq!(values, ["1234567890123456789", "16", "0.50"]);
+    let fixture = Fixture::new(
+        r#"{ mcp: { servers: { a: { command: "x", env: { ID: 0x1234567890ABCDEF12 } } } } }"#,
+    );
+    assert_eq!(
+        fixture.problems(),
+        ["mcp.servers.a.env.ID: this number has too many digits"]
+    );
 }
