@@ -6,6 +6,7 @@ use openclaw_secrets::{REDACTED, Secret, is_credential_name, looks_like_credenti
 use serde_json::{Map, Value as Json, json};
 use url::Url;
 
+use crate::arguments::named_credential;
 use crate::config::{Config, Definition, SecretProvider};
 use crate::raw::ConfigValue;
 use crate::server::{Authorization, Launch};
@@ -128,20 +129,13 @@ pub(crate) fn plain(name: &str, value: &str, variables: &[String]) -> String {
     }
 }
 
-/// The arguments, and of those of which a part is a credential, what is shown.
-fn shown_arguments(args: &[String]) -> impl Iterator<Item = (&String, Option<&str>)> {
-    let mut after_option = false;
+/// The arguments, each with the credential that it ends with, if it does.
+fn with_credentials(args: &[String]) -> impl Iterator<Item = (&String, Option<&str>)> {
+    let mut before = "";
     args.iter().map(move |argument| {
-        let name = argument.trim_start_matches('-');
-        let is_option = argument.starts_with('-') && !name.contains('=');
-        let hidden = std::mem::replace(&mut after_option, is_option && is_credential_name(name));
-        // `--token=…`, `NAME=…` and `Header: …`
-        let assigned = name.find(['=', ':']).and_then(|end| {
-            let start = argument.len() - name.len() + end + 1;
-            is_credential_name(&name[..end]).then(|| &argument[..start])
-        });
-        let shown = if hidden { Some("") } else { assigned };
-        (argument, shown)
+        let before = std::mem::replace(&mut before, argument);
+        let credential = named_credential(before, argument).map(|(_, value)| value);
+        (argument, credential)
     })
 }
 
@@ -171,17 +165,20 @@ pub(crate) fn address(url: &Url) -> String {
 }
 
 fn argument_credentials(args: &[String]) -> Vec<Secret> {
-    shown_arguments(args)
-        .filter_map(|(argument, shown)| Some(Secret::new(&argument[shown?.len()..])))
+    with_credentials(args)
+        .filter_map(|(_, credential)| Some(Secret::new(credential?.trim())))
         .collect()
 }
 
-/// Arguments, those after an option such as `--token` hidden.
+/// Arguments, the credentials in them hidden.
 pub(crate) fn arguments(args: &[String]) -> Json {
-    shown_arguments(args)
-        .map(|(argument, shown)| match shown {
-            Some(start) => json!(format!("{start}{REDACTED}")),
-            None => json!(argument),
+    with_credentials(args)
+        .map(|(argument, credential)| {
+            let start = credential.and_then(|credential| argument.strip_suffix(credential));
+            match start {
+                Some(start) => json!(format!("{start}{REDACTED}")),
+                None => json!(argument),
+            }
         })
         .collect::<Vec<Json>>()
         .into()

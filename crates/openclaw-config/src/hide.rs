@@ -7,6 +7,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, parse_to_ast};
 use openclaw_secrets::{is_credential_name, is_credential_value, looks_like_credential};
 
+use crate::arguments::named_credential;
 use crate::parse::options;
 
 /// The credentials of a file.
@@ -99,7 +100,7 @@ fn find(value: &Value<'_>, name: &str, inside: bool, places: &mut Vec<Range<usiz
                     Value::StringLit(literal) => &literal.value,
                     _ => "",
                 };
-                if is_credential_argument(before, text) {
+                if named_credential(before, text).is_some() {
                     let range = element.range();
                     places.push(range.start + 1..range.end - 1);
                 }
@@ -117,14 +118,6 @@ fn is_credential(name: &str, inside: bool, value: &str) -> bool {
     is_credential_value(value)
         || looks_like_credential(name, value)
         || (inside && !is_reference && !is_short_word)
-}
-
-/// Whether an argument is a credential, after the one before it.
-fn is_credential_argument(before: &str, argument: &str) -> bool {
-    let option = before.trim_start_matches('-');
-    let assigned = argument.trim_start_matches('-').split_once('=');
-    (before.starts_with('-') && looks_like_credential(option, argument))
-        || assigned.is_some_and(|(name, value)| looks_like_credential(name, value))
 }
 
 /// How far back a name of a credential may stand from a value in broken text, in lines.

@@ -12,11 +12,12 @@
 //! | `config` | the resolved configuration | how it was found |
 //! | `fingerprint`, `diff` | what makes connections the same, what a reload changes | starting and stopping servers |
 //! | `schema`, `reference` | JSON Schema and Markdown, made from the declarations | |
-//! | `show`, `credentials` | the resolved configuration as JSON, credentials hidden | |
+//! | `show`, `credentials`, `arguments` | the resolved configuration as JSON, credentials hidden | |
 //! | `edit` | changes of the file that keep comments and lose nothing | what to change |
 //! | `load` | the way from a file to a configuration | |
 
 mod agent;
+mod arguments;
 mod config;
 mod credentials;
 mod diff;

@@ -1,7 +1,8 @@
 //! Credentials that stand in the configuration itself.
 
-use openclaw_secrets::{is_credential_name, is_credential_value, looks_like_credential};
+use openclaw_secrets::{is_credential_value, looks_like_credential};
 
+use crate::arguments::named_credential;
 use crate::path::JsonPath;
 use crate::raw::{Argument, ConfigValue};
 use crate::report::{Kind, Problem};
@@ -20,13 +21,13 @@ pub(super) fn is_plaintext(name: &str, value: &ConfigValue) -> bool {
 
 /// Whether one of a program's arguments is such a credential.
 pub(super) fn is_in_arguments(arguments: &[Argument]) -> bool {
-    let mut option = "";
+    let mut before = "";
     arguments.iter().any(|argument| {
         let text = argument.0.value.as_str();
-        let before = std::mem::replace(&mut option, text.trim_start_matches('-'));
-        let credential = is_credential_value(text)
-            || (is_credential_name(before) && looks_like_credential(before, text));
-        credential && argument.0.variables.is_empty()
+        let before = std::mem::replace(&mut before, text);
+        let named = named_credential(before, text)
+            .is_some_and(|(name, value)| looks_like_credential(name, value.trim()));
+        (named || is_credential_value(text)) && argument.0.variables.is_empty()
     })
 }
 
