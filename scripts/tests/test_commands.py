@@ -1,8 +1,9 @@
-"""The commands `scripts/test` and `scripts/generate`, as far as they go without a build."""
+"""The commands in `scripts`, as far as they go without a build or an installation."""
 
 import contextlib
 import importlib.util
 import io
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,21 +21,40 @@ def load_generate():
     return module
 
 
-class TestCommand(unittest.TestCase):
-    def run_test(self, *arguments: str) -> subprocess.CompletedProcess:
-        command = [str(SCRIPTS / "test"), *arguments]
-        return subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
+def run_script(name: str, *arguments: str, **options) -> subprocess.CompletedProcess:
+    command = [str(SCRIPTS / name), *arguments]
+    return subprocess.run(command, cwd="/", capture_output=True, text=True, check=False, **options)
 
+
+class Options(unittest.TestCase):
     def test_an_unknown_option_is_a_usage_error(self) -> None:
-        result = self.run_test("--quick", "--fast")
-        self.assertEqual(result.returncode, 2)
-        self.assertIn("unknown option: --fast", result.stderr)
-        self.assertEqual(result.stdout, "")
+        for name in ["conformance", "partners", "test"]:
+            result = run_script(name, "--fast")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(f"scripts/{name}: unknown option: --fast", result.stderr)
+            self.assertEqual(result.stdout, "")
+
+    def test_an_option_without_its_value_is_a_usage_error(self) -> None:
+        for option in ["--client", "--revision", "--scenario"]:
+            result = run_script("conformance", option)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(f"{option} needs a value", result.stderr)
 
     def test_help_goes_to_standard_output(self) -> None:
-        result = self.run_test("--help")
-        self.assertEqual(result.returncode, 0)
-        self.assertIn("--quick", result.stdout)
+        options = {"conformance": "--auth", "partners": "--help", "test": "--quick"}
+        for name, option in options.items():
+            result = run_script(name, "--help")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn(option, result.stdout)
+
+
+class FindPython(unittest.TestCase):
+    def test_the_python_of_the_environment_is_taken_or_refused(self) -> None:
+        result = run_script("find-python", env={**os.environ, "PYTHON": sys.executable})
+        self.assertEqual((result.returncode, result.stdout), (0, f"{sys.executable}\n"))
+        result = run_script("find-python", env={**os.environ, "PYTHON": "/no/python"})
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("error: Python 3.11 or later is needed", result.stderr)
 
 
 class Generate(unittest.TestCase):
