@@ -81,9 +81,16 @@ ONE_VERSION_ONLY = {
 OWN_DEPENDENCIES = {
     "openclaw": {"openclaw-config", "openclaw-secrets", "openclaw-state"},
     "openclaw-config": {"openclaw-secrets", "openclaw-state"},
+    "openclaw-mcp-client": {
+        "openclaw-process",
+        "openclaw-secrets",
+        "openclaw-state",
+        "openclaw-testkit",
+    },
     "openclaw-process": set(),
     "openclaw-secrets": set(),
     "openclaw-state": set(),
+    "openclaw-testkit": set(),
 }
 
 # What a crate takes from `[workspace.package]`.

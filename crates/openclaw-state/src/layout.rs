@@ -19,6 +19,11 @@ pub const CONFIG_BACKUPS: &str = "mcp/config-backups";
 /// How many of those copies are kept.
 pub const CONFIG_BACKUPS_KEEP: usize = 5;
 
+/// What servers speak, by the fingerprints of their definitions.
+pub const ERAS: &str = "mcp/eras.json";
+/// Taken while it is written.
+pub const ERAS_LOCK: &str = "mcp/eras.lock";
+
 /// One kind of file in the state directory.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -70,6 +75,14 @@ pub fn entries() -> Vec<Entry> {
             deleting: "Safe at any time.",
         },
         lock(CONFIG_LOCK, "Taken while the configuration is edited."),
+        Entry {
+            path: ERAS.to_owned(),
+            purpose: "Which era of the protocol and which transport each MCP server spoke last.",
+            quota: "1,000 servers, under 200 KB".to_owned(),
+            version: Some(1),
+            deleting: "Safe at any time: it is found out again.",
+        },
+        lock(ERAS_LOCK, "Taken while it is written."),
     ]
 }
 

@@ -1,0 +1,112 @@
+//! Server-sent events: a body that is read event by event, each within a limit.
+
+mod parser;
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+
+use self::parser::EventParser;
+use super::error::HttpError;
+
+/// The largest event, in bytes, where the caller says nothing else.
+const LARGEST: usize = 80 * 1024 * 1024;
+
+/// One event.
+///
+/// An event without data, which a browser would drop, is handed over, too: servers send one at the
+/// beginning of a stream to tell its number and how long to wait before coming back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Event {
+    /// Its number, where it has one of its own. An empty one takes back the numbers before it.
+    pub(crate) id: Option<String>,
+    /// Its name.
+    pub(crate) name: Option<String>,
+    /// Its data, which should be UTF-8 but may be anything.
+    pub(crate) data: Bytes,
+    /// How long to wait before coming back when the stream ends, from now on.
+    pub(crate) retry: Option<Duration>,
+}
+
+/// A stream of events.
+pub(crate) struct EventStream {
+    /// Where bytes come from, until they end.
+    body: Option<Incoming>,
+    parser: Box<EventParser>,
+}
+
+impl EventStream {
+    pub(super) fn new(body: Incoming) -> Self {
+        Self {
+            body: Some(body),
+            parser: Box::new(EventParser::new(LARGEST)),
+        }
+    }
+
+    /// Sets the largest event, in bytes and with everything that belongs to it.
+    #[cfg(test)]
+    pub(super) fn with_limit(mut self, limit: usize) -> Self {
+        *self.parser = EventParser::new(limit);
+        self
+    }
+
+    /// Waits for the next event; there is none when the stream has ended as it should.
+    ///
+    /// Nothing is lost when the caller stops waiting: it can be one branch of a `select!`. Comments
+    /// are not seen here, so that a server which sends nothing else counts as silent; that the
+    /// other side has vanished is found out below, by probes of the system and pings of HTTP/2.
+    pub(crate) async fn next(&mut self) -> Result<Option<Event>, HttpError> {
+        loop {
+            match self.parser.next() {
+                Ok(Some(event)) => return Ok(Some(event)),
+                Ok(None) => {}
+                Err(too_large) => {
+                    self.end();
+                    return Err(HttpError::TooLarge {
+                        limit: too_large.limit,
+                    });
+                }
+            }
+            let Some(body) = &mut self.body else {
+                return Ok(None);
+            };
+            match body.frame().await {
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data() {
+                        self.parser.push(&data);
+                    }
+                }
+                Some(Err(error)) => {
+                    self.end();
+                    return Err(HttpError::broken(&error));
+                }
+                None => {
+                    // An event without its empty line is dropped, as the specification says, but
+                    // the caller must know that something was lost.
+                    if self.end() {
+                        let reason = "the stream ended in the middle of an event";
+                        return Err(HttpError::Interrupted(reason.to_owned()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the stream. Says whether an event was under way.
+    fn end(&mut self) -> bool {
+        self.body = None;
+        self.parser.abandon()
+    }
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("EventStream")
+            .field("ended", &self.body.is_none())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,186 @@
+//! Finding out which era a server speaks, and agreeing on a revision.
+
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::core::{Core, Limits, Request, Speech};
+use super::terms::{Era, LEGACY, MODERN, Terms, client_capabilities, client_info, known};
+use crate::error::RequestError;
+use crate::model::{Fields, ServerInfo};
+use crate::transport::Link;
+use crate::wire::{RpcError, notification};
+
+/// What `server/discover` told.
+#[derive(Debug)]
+pub(crate) enum Discovered {
+    /// The server speaks the second era, and a revision was agreed on.
+    Modern,
+    /// It does not, or only revisions of the first era.
+    Legacy,
+    /// It speaks only revisions that we don't.
+    Strange(Vec<String>),
+}
+
+/// Errors by which only a server of the second era answers.
+const HEADER_MISMATCH: i64 = -32020;
+const MISSING_CAPABILITY: i64 = -32021;
+
+/// Asks the server for the second era.
+///
+/// An error is none of the protocol: the server is gone, can't be reached, or wants to know who we
+/// are.
+pub(crate) async fn discover(core: &Core, until: Instant) -> Result<Discovered, RequestError> {
+    let version = MODERN[0];
+    match ask(core, version, until).await {
+        Ok(fields) => Ok(agree(core, fields)),
+        Err(RequestError::Refused(error))
+            if error.code == RpcError::UNSUPPORTED_PROTOCOL_VERSION =>
+        {
+            let offered = offered(&error);
+            // Even the one that was just refused may be offered; that is tried once.
+            let Some(other) = MODERN.iter().copied().find(|it| offers(&offered, it)) else {
+                return Ok(without_modern(offered));
+            };
+            match ask(core, other, until).await {
+                Ok(fields) => Ok(agree(core, fields)),
+                Err(RequestError::Refused(_)) => Ok(Discovered::Strange(offered)),
+                Err(error) => Err(error),
+            }
+        }
+        Err(RequestError::Refused(error))
+            if matches!(error.code, HEADER_MISMATCH | MISSING_CAPABILITY) =>
+        {
+            Err(RequestError::Refused(error))
+        }
+        // Any other answer is that of a server which does not know the question.
+        Err(RequestError::Refused(_) | RequestError::BadAnswer(_)) => Ok(Discovered::Legacy),
+        Err(RequestError::Http(failure)) if means_legacy(failure.status.as_u16()) => {
+            Ok(Discovered::Legacy)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a status can be the answer of a server to something that it does not know.
+pub(crate) fn means_legacy(status: u16) -> bool {
+    (400..500).contains(&status) && !matches!(status, 401 | 403 | 408 | 429)
+}
+
+async fn ask(core: &Core, version: &'static str, until: Instant) -> Result<Fields, RequestError> {
+    let mut request = handshake_request("server/discover", Map::new(), until);
+    request.speech = Speech::Modern(version);
+    let result = core.shake_hands(&mut request).await?;
+    let value = result.read::<Value>().ok();
+    value
+        .and_then(Fields::of)
+        .ok_or_else(|| RequestError::BadAnswer("it is not an object".to_owned()))
+}
+
+fn agree(core: &Core, mut fields: Fields) -> Discovered {
+    // Servers that answer everything with an empty object are no servers of the second era.
+    let Some(versions) = fields.array("supportedVersions") else {
+        return Discovered::Legacy;
+    };
+    let offered = texts(versions);
+    let Some(version) = MODERN.iter().copied().find(|it| offers(&offered, it)) else {
+        return without_modern(offered);
+    };
+    core.agree(Terms {
+        era: Era::Modern,
+        version,
+        server: ServerInfo::read(&mut fields),
+    });
+    Discovered::Modern
+}
+
+fn without_modern(offered: Vec<String>) -> Discovered {
+    if LEGACY.iter().any(|version| offers(&offered, version)) || offered.is_empty() {
+        Discovered::Legacy
+    } else {
+        Discovered::Strange(offered)
+    }
+}
+
+fn offered(error: &RpcError) -> Vec<String> {
+    let supported = error.data.as_ref().and_then(|data| data.get("supported"));
+    match supported {
+        Some(Value::Array(versions)) => texts(versions.clone()),
+        _ => Vec::new(),
+    }
+}
+
+fn offers(offered: &[String], version: &str) -> bool {
+    offered.iter().any(|it| it == version)
+}
+
+fn texts(values: Vec<Value>) -> Vec<String> {
+    let text = |value| match value {
+        Value::String(text) => Some(text),
+        _ => None,
+    };
+    values.into_iter().filter_map(text).take(100).collect()
+}
+
+/// Makes a session of the first era.
+pub(crate) async fn initialize(core: &Core, until: Instant) -> Result<(), RequestError> {
+    let params = json!({
+        "protocolVersion": LEGACY[0],
+        "capabilities": client_capabilities(core.inbound.roots()),
+        "clientInfo": client_info(),
+    });
+    let Value::Object(params) = params else {
+        return Err(RequestError::NotSent("no parameters".to_owned()));
+    };
+    let mut request = handshake_request("initialize", params, until);
+    request.speech = Speech::Handshake;
+    let result = core.shake_hands(&mut request).await?;
+    let mut fields = result
+        .read::<Value>()
+        .ok()
+        .and_then(Fields::of)
+        .ok_or_else(|| RequestError::BadAnswer("it is not an object".to_owned()))?;
+    let answered = fields.text("protocolVersion").unwrap_or_default();
+    let version = known(&LEGACY, &answered).ok_or_else(|| {
+        let shown: String = answered
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(40)
+            .collect();
+        RequestError::BadAnswer(format!("it speaks the unknown revision `{shown}`"))
+    })?;
+    core.agree(Terms {
+        era: Era::Legacy,
+        version,
+        server: ServerInfo::read(&mut fields),
+    });
+    match &core.link {
+        Link::Stdio(_) => {}
+        Link::Streamable(streamable) => streamable.speak(version),
+        Link::Events(events) => events.speak(version),
+    }
+    let initialized = notification("notifications/initialized", None::<&Value>)
+        .map_err(|error| RequestError::NotSent(error.to_string()))?;
+    core.link.notify(initialized, until).await?;
+    match &core.link {
+        Link::Stdio(_) => {}
+        Link::Streamable(streamable) => {
+            streamable.settle();
+            streamable.listen();
+        }
+        Link::Events(events) => events.settle(),
+    }
+    Ok(())
+}
+
+fn handshake_request(method: &'static str, params: Map<String, Value>, until: Instant) -> Request {
+    Request {
+        method,
+        params,
+        limits: Limits {
+            idle: until.saturating_duration_since(Instant::now()),
+            until,
+        },
+        ticket: crate::traffic::TicketOptions::default(),
+        speech: Speech::Handshake,
+    }
+}

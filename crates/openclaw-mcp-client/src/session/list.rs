@@ -1,0 +1,123 @@
+//! Lists in pages, read within bounds.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::core::{Core, Request};
+use crate::error::RequestError;
+use crate::model::{Dropped, Fields, ListKind, Listing, Truncation, read_item};
+use crate::wire::{RawJson, first_items};
+
+/// How many pages of a list are read.
+const PAGES: usize = 500;
+/// How many items.
+const ITEMS: usize = 20_000;
+/// How many bytes.
+const BYTES: usize = 128 * 1024 * 1024;
+/// How many items that can't be read are told about.
+const DROPPED: usize = 100;
+/// How long a cursor may be.
+const CURSOR: usize = 64 * 1024;
+
+impl Core {
+    /// Reads a list to its end, or as far as it goes.
+    pub(crate) async fn list<T>(
+        &self,
+        kind: ListKind,
+        read: impl Fn(Fields) -> Result<T, String>,
+    ) -> Result<Listing<T>, RequestError> {
+        let mut listing = Listing::default();
+        let mut reading = Reading::default();
+        let mut request = Request::new(kind.method, Map::new(), self.timeouts);
+        loop {
+            let page = match self.request(&mut request).await {
+                Ok(page) => page,
+                // What was read is better than nothing.
+                Err(error) if reading.pages > 0 => {
+                    tracing::warn!(server = %self.inbound.server, "{}: {error}", kind.method);
+                    listing.truncated = Some(Truncation::BrokenPage);
+                    return Ok(listing);
+                }
+                Err(error) => return Err(error),
+            };
+            match reading.page(&page, kind, &read, &mut listing) {
+                Ok(None) => return Ok(listing),
+                Ok(Some(cursor)) => {
+                    request.params.insert("cursor".to_owned(), cursor.into());
+                }
+                Err(truncation) => {
+                    tracing::warn!(server = %self.inbound.server, "{}: {truncation}", kind.method);
+                    listing.truncated = Some(truncation);
+                    if truncation == Truncation::BrokenPage && reading.pages == 1 {
+                        return Err(RequestError::BadAnswer("it is no list".to_owned()));
+                    }
+                    return Ok(listing);
+                }
+            }
+        }
+    }
+}
+
+/// How far the reading has come.
+#[derive(Default)]
+struct Reading {
+    pages: usize,
+    bytes: usize,
+    items: usize,
+    cursors: HashSet<String>,
+}
+
+impl Reading {
+    /// Takes in a page; the result says which one follows.
+    fn page<T>(
+        &mut self,
+        page: &RawJson,
+        kind: ListKind,
+        read: impl Fn(Fields) -> Result<T, String>,
+        listing: &mut Listing<T>,
+    ) -> Result<Option<String>, Truncation> {
+        self.pages += 1;
+        self.bytes += page.bytes().len();
+        let parts: BTreeMap<std::borrow::Cow<'_, str>, &RawValue> =
+            serde_json::from_slice(page.bytes()).map_err(|_| Truncation::BrokenPage)?;
+        let list = parts.get(kind.field).ok_or(Truncation::BrokenPage)?;
+        let room = ITEMS - self.items;
+        let found = first_items(list, room).map_err(|_| Truncation::BrokenPage)?;
+        for item in &found.items {
+            self.items += 1;
+            match read_item(item, &read) {
+                Ok(item) => listing.items.push(item),
+                Err(reason) if listing.dropped.len() < DROPPED => listing.dropped.push(Dropped {
+                    place: self.items,
+                    reason,
+                }),
+                Err(_) => {}
+            }
+        }
+        let cursor = match parts.get("nextCursor") {
+            Some(raw) => serde_json::from_str::<Value>(raw.get()).unwrap_or_default(),
+            None => Value::Null,
+        };
+        if found.more > 0 {
+            return Err(Truncation::Items);
+        }
+        let Value::String(cursor) = cursor else {
+            return Ok(None);
+        };
+        if self.pages >= PAGES {
+            return Err(Truncation::Pages);
+        }
+        if self.items >= ITEMS {
+            return Err(Truncation::Items);
+        }
+        if self.bytes >= BYTES || cursor.len() > CURSOR {
+            return Err(Truncation::Bytes);
+        }
+        if !self.cursors.insert(cursor.clone()) {
+            return Err(Truncation::RepeatedPage);
+        }
+        Ok(Some(cursor))
+    }
+}

@@ -1,0 +1,15 @@
+//! A conversation with a server in either era: requests, lists, rounds, subscriptions.
+
+mod core;
+mod handshake;
+mod header_parameters;
+mod list;
+mod rounds;
+mod subscription;
+mod terms;
+
+pub(crate) use self::core::{Core, Request};
+pub(crate) use self::handshake::{Discovered, discover, initialize, means_legacy};
+pub(crate) use self::header_parameters::parameters_of;
+pub(crate) use self::subscription::Subscription;
+pub use self::terms::Era;

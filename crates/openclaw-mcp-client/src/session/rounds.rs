@@ -1,0 +1,104 @@
+//! Requests of the second era that need more from us before they can be answered.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::time::{Instant, sleep_until};
+
+use super::core::{Core, Request, result_type};
+use super::terms::Era;
+use crate::error::{RequestError, UnknownOutcome};
+use crate::model::Fields;
+use crate::traffic::{Asked, ask, look_at};
+use crate::wire::RawJson;
+
+/// How often a server may ask back.
+const ROUNDS: usize = 10;
+/// How long it is waited where a server asks to be asked again without asking anything.
+const PAUSE: Duration = Duration::from_millis(200);
+/// How many questions a server may ask at once.
+const QUESTIONS: usize = 32;
+
+impl Core {
+    /// Makes a request and answers what the server asks back.
+    pub(crate) async fn request_in_rounds(
+        &self,
+        mut request: Request,
+    ) -> Result<RawJson, RequestError> {
+        for _ in 0..ROUNDS {
+            let result = self.request(&mut request).await?;
+            let is_modern = self.terms().is_some_and(|terms| terms.era == Era::Modern);
+            if !is_modern {
+                return Ok(result);
+            }
+            match result_type(&result).as_ref() {
+                "complete" => return Ok(result),
+                "input_required" => self.answer_back(&result, &mut request).await?,
+                _ => {
+                    let reason = "it is of an unknown kind".to_owned();
+                    return Err(RequestError::BadAnswer(reason));
+                }
+            }
+        }
+        let reason = format!("it asked back more than {ROUNDS} times");
+        Err(RequestError::BadAnswer(reason))
+    }
+
+    /// Puts the answers to what the server asked into the request.
+    async fn answer_back(
+        &self,
+        result: &RawJson,
+        request: &mut Request,
+    ) -> Result<(), RequestError> {
+        let mut fields = result
+            .read::<Value>()
+            .ok()
+            .and_then(Fields::of)
+            .ok_or_else(|| RequestError::BadAnswer("its question can't be read".to_owned()))?;
+        let questions = fields.object("inputRequests").unwrap_or_default();
+        if questions.len() > QUESTIONS {
+            let reason = format!("it asks more than {QUESTIONS} things at once");
+            return Err(RequestError::BadAnswer(reason));
+        }
+        let until = request.limits.until;
+        if questions.is_empty() {
+            sleep_until(until.min(Instant::now() + PAUSE)).await;
+        }
+        let mut answers = Map::new();
+        for (key, question) in questions {
+            let answer = tokio::select! {
+                answer = self.answer_one(question, request) => answer?,
+                () = sleep_until(until) => {
+                    let waited = self.timeouts.total;
+                    return Err(RequestError::OutcomeUnknown(UnknownOutcome::Overdue(waited)));
+                }
+            };
+            answers.insert(key, answer);
+        }
+        let mut put = |name: &str, value: Option<Value>| match value {
+            Some(value) => drop(request.params.insert(name.to_owned(), value)),
+            None => drop(request.params.remove(name)),
+        };
+        put(
+            "inputResponses",
+            (!answers.is_empty()).then_some(Value::Object(answers)),
+        );
+        // Only for this request, and exactly as it came.
+        put(
+            "requestState",
+            fields.text("requestState").map(Value::String),
+        );
+        Ok(())
+    }
+
+    async fn answer_one(&self, question: Value, request: &Request) -> Result<Value, RequestError> {
+        let refused = || RequestError::BadAnswer("it asks for what we don't offer".to_owned());
+        let mut fields = Fields::of(question).ok_or_else(refused)?;
+        let method = fields.text("method").ok_or_else(refused)?;
+        let params = fields.value("params").as_ref().and_then(RawJson::of);
+        match look_at(&method, params.as_ref(), self.inbound.roots()) {
+            Asked::Answered(answer) => answer.map_err(|_| refused()),
+            Asked::Person(question) => Ok(ask(request.ticket.person.as_ref(), question).await),
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Requests that wait for their answers.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
+
+use crate::person::Person;
+use crate::wire::{RawJson, ReplyId, RpcError};
+
+/// How far a request has come, in the server's words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// How much is done.
+    pub progress: f64,
+    /// How much there is to do, where the server knows.
+    pub total: Option<f64>,
+    /// What it is doing.
+    pub message: Option<String>,
+}
+
+/// Who hears of a request's progress.
+pub type ProgressListener = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// What became of a request.
+pub(crate) type Reply = Result<Result<RawJson, RpcError>, Lost>;
+
+/// Why no answer will come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// The connection is gone, for this reason.
+    Closed(Arc<str>),
+    /// The answer was there, but larger than an answer may be.
+    TooLarge,
+}
+
+/// Who is behind a request.
+#[derive(Clone, Default)]
+pub(crate) struct TicketOptions {
+    pub(crate) progress: Option<ProgressListener>,
+    pub(crate) person: Option<Arc<dyn Person>>,
+    /// Whether it is a call of a tool, during which a server may ask back.
+    pub(crate) is_call: bool,
+}
+
+/// All requests of a connection that wait for their answers.
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    next: AtomicU64,
+    table: Mutex<Table>,
+    started: Instant,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    waiting: HashMap<u64, Waiting>,
+    /// Set once, when the connection is gone.
+    closed: Option<Lost>,
+}
+
+struct Waiting {
+    reply: oneshot::Sender<Reply>,
+    shared: Arc<Shared>,
+}
+
+impl fmt::Debug for Waiting {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Waiting").finish_non_exhaustive()
+    }
+}
+
+/// What both the one who waits and those who have news for it see.
+struct Shared {
+    /// When it last gave a sign of life, in milliseconds since the connection was made.
+    alive: AtomicU64,
+    /// How many things it waits for that are not the server's fault.
+    held: AtomicU32,
+    ended: Notify,
+    options: TicketOptions,
+}
+
+/// A request that waits for its answer. Dropping it means not to wait any longer.
+pub(crate) struct Ticket {
+    id: u64,
+    reply: oneshot::Receiver<Reply>,
+    shared: Arc<Shared>,
+    table: Arc<InFlight>,
+}
+
+/// While it lives, the time that passes is not counted as silence of the server.
+pub(crate) struct Hold {
+    shared: Arc<Shared>,
+    table: Arc<InFlight>,
+}
+
+impl InFlight {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            // There are servers that take an identifier of 0 for none.
+            next: AtomicU64::new(1),
+            table: Mutex::default(),
+            started: Instant::now(),
+        })
+    }
+
+    /// Makes a request known before it is sent.
+    pub(crate) fn register(self: &Arc<Self>, options: TicketOptions) -> Ticket {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (sender, reply) = oneshot::channel();
+        let shared = Arc::new(Shared {
+            alive: AtomicU64::new(self.now()),
+            held: AtomicU32::new(0),
+            ended: Notify::new(),
+            options,
+        });
+        let mut table = self.lock();
+        match &table.closed {
+            Some(lost) => drop(sender.send(Err(lost.clone()))),
+            None => {
+                let waiting = Waiting {
+                    reply: sender,
+                    shared: shared.clone(),
+                };
+                table.waiting.insert(id, waiting);
+            }
+        }
+        drop(table);
+        Ticket {
+            id,
+            reply,
+            shared,
+            table: self.clone(),
+        }
+    }
+
+    /// Hands an answer to whoever waits for it; `false` if nobody does.
+    pub(crate) fn deliver(&self, id: ReplyId, reply: Reply) -> bool {
+        let mut table = self.lock();
+        let id = match id {
+            ReplyId::Ours(id) => Some(id),
+            // Servers that could not read a request don't know its identifier.
+            ReplyId::Missing if matches!(reply, Ok(Err(_)) | Err(_)) => table.only(),
+            ReplyId::Missing | ReplyId::Foreign => None,
+        };
+        let waiting = id.and_then(|id| table.waiting.remove(&id));
+        drop(table);
+        waiting.is_some_and(|waiting| waiting.reply.send(reply).is_ok())
+    }
+
+    /// Tells all who wait, and all who will, that the connection is gone.
+    pub(crate) fn close(&self, reason: &str) {
+        let lost = Lost::Closed(reason.into());
+        let mut table = self.lock();
+        if table.closed.is_none() {
+            table.closed = Some(lost.clone());
+        }
+        let waiting = std::mem::take(&mut table.waiting);
+        drop(table);
+        for waiting in waiting.into_values() {
+            let _ = waiting.reply.send(Err(lost.clone()));
+        }
+    }
+
+    /// Tells all who wait that their answers are lost; the connection goes on.
+    pub(crate) fn lose_all(&self, reason: &str) {
+        let waiting = std::mem::take(&mut self.lock().waiting);
+        for waiting in waiting.into_values() {
+            let _ = waiting.reply.send(Err(Lost::Closed(reason.into())));
+        }
+    }
+
+    /// Notes that a request is being worked on.
+    pub(crate) fn progressed(&self, id: u64, progress: impl FnOnce() -> Option<Progress>) {
+        let shared = self.lock().waiting.get(&id).map(|it| it.shared.clone());
+        if let Some(shared) = shared {
+            shared.alive.store(self.now(), Ordering::Relaxed);
+            if let (Some(listener), Some(progress)) = (&shared.options.progress, progress()) {
+                listener(progress);
+            }
+        }
+    }
+
+    /// The person behind a request, and a hold on it while the person thinks.
+    ///
+    /// Without `id` it is the person behind the only call there is: a server that asks on a shared
+    /// connection does not say for whom.
+    pub(crate) fn person(self: &Arc<Self>, id: Option<u64>) -> Option<(Arc<dyn Person>, Hold)> {
+        let table = self.lock();
+        let waiting = match id {
+            Some(id) => table.waiting.get(&id)?,
+            None => {
+                let mut calls = table.waiting.values();
+                let mut calls = calls.by_ref().filter(|it| it.shared.options.is_call);
+                let only = calls.next()?;
+                if calls.next().is_some() {
+                    return None;
+                }
+                only
+            }
+        };
+        let shared = waiting.shared.clone();
+        drop(table);
+        let person = shared.options.person.clone()?;
+        Some((person, Hold::new(shared, self.clone())))
+    }
+
+    /// Whether the connection is gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed.is_some()
+    }
+
+    /// How many requests wait.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().waiting.len()
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn only(&self) -> Option<u64> {
+        let mut ids = self.waiting.keys();
+        ids.next().copied().filter(|_| ids.next().is_none())
+    }
+}
+
+impl Ticket {
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Waits for the answer.
+    pub(crate) async fn reply(&mut self) -> Reply {
+        match (&mut self.reply).await {
+            Ok(reply) => reply,
+            Err(_) => Err(Lost::Closed("the connection was closed".into())),
+        }
+    }
+
+    /// The answer, if it is there.
+    pub(crate) fn try_reply(&mut self) -> Option<Reply> {
+        self.reply.try_recv().ok()
+    }
+
+    /// Its share in what others see of it, for whoever waits for silence.
+    pub(crate) fn pulse(&self) -> Pulse {
+        Pulse {
+            shared: self.shared.clone(),
+            table: self.table.clone(),
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.table.lock().waiting.remove(&self.id);
+        self.shared.ended.notify_waiters();
+    }
+}
+
+/// Tells how long a request has been silent.
+pub(crate) struct Pulse {
+    shared: Arc<Shared>,
+    table: Arc<InFlight>,
+}
+
+impl Pulse {
+    /// Stops counting silence until the hold is dropped.
+    pub(crate) fn hold(&self) -> Hold {
+        Hold::new(self.shared.clone(), self.table.clone())
+    }
+
+    /// How long there has been no sign of life.
+    pub(crate) fn silence(&self) -> Duration {
+        if self.shared.held.load(Ordering::Acquire) > 0 {
+            return Duration::ZERO;
+        }
+        let alive = self.shared.alive.load(Ordering::Relaxed);
+        Duration::from_millis(self.table.now().saturating_sub(alive))
+    }
+}
+
+impl Hold {
+    fn new(shared: Arc<Shared>, table: Arc<InFlight>) -> Self {
+        shared.held.fetch_add(1, Ordering::AcqRel);
+        Self { shared, table }
+    }
+
+    /// Waits until nobody waits for the request any longer.
+    pub(crate) async fn ended(&self) {
+        self.shared.ended.notified().await;
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.shared.alive.store(self.table.now(), Ordering::Relaxed);
+        self.shared.held.fetch_sub(1, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,51 @@
+//! Posting to a server that asks to be asked later.
+
+use std::time::Duration;
+
+use http::HeaderMap;
+use tokio::time::{Instant, sleep};
+
+use super::Outgoing;
+use crate::http::{Answer, HttpEndpoint, HttpError, HttpFailure};
+use crate::traffic::Pulse;
+
+/// How long it is waited where the server does not say.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How much later than its time is over a request is given up on here.
+const SLACK: Duration = Duration::from_secs(1);
+/// How often a request is repeated.
+const ATTEMPTS: u32 = 8;
+
+/// Posts a request; 429 and 503 mean that it was not done, and are waited out as the server says,
+/// within the time that the request has.
+pub(super) async fn post_patiently(
+    endpoint: &HttpEndpoint,
+    headers: &HeaderMap,
+    message: &Outgoing,
+    pulse: &Pulse,
+) -> Result<Answer, HttpError> {
+    let mut attempt = 0;
+    loop {
+        // Whoever waits for the request keeps the time; this is only a second line.
+        let left = message.until.saturating_duration_since(Instant::now()) + SLACK;
+        let answer = endpoint
+            .post(headers.clone(), message.body.clone(), left)
+            .await;
+        match answer {
+            Err(HttpError::Status(failure)) if asks_to_wait(&failure) && attempt < ATTEMPTS => {
+                let pause = failure.retry_after.unwrap_or(PAUSE * (1 << attempt));
+                if Instant::now() + pause >= message.until {
+                    return Err(HttpError::Status(failure));
+                }
+                attempt += 1;
+                let _hold = pulse.hold();
+                sleep(pause).await;
+            }
+            other => return other,
+        }
+    }
+}
+
+fn asks_to_wait(failure: &HttpFailure) -> bool {
+    matches!(failure.status.as_u16(), 429 | 503)
+}

@@ -1,0 +1,84 @@
+//! The stream over which a server of the first era speaks on its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::HeaderMap;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep};
+
+use super::super::tasks::OwnedTask;
+use super::Shared;
+use super::stream::{LAST_EVENT, Position};
+use crate::http::{Body, HttpError};
+use crate::traffic::{Outbox, Source};
+
+/// How long the server may take to begin.
+const OPENING: Duration = Duration::from_secs(30);
+/// A stream that lasted so long was a good one: the next failure is a first one again.
+const LASTING: Duration = Duration::from_mins(1);
+
+/// Listens until it is dropped, or until the server says that there is nothing to listen to.
+pub(super) struct Listener {
+    ready: watch::Receiver<bool>,
+    _task: OwnedTask,
+}
+
+impl Listener {
+    pub(super) fn start(shared: Arc<Shared>, outbox: Arc<dyn Outbox>) -> Self {
+        let (publish, ready) = watch::channel(false);
+        let task = OwnedTask::spawn(async move {
+            listen(&shared, &outbox, &publish).await;
+            publish.send_replace(true);
+        });
+        Self { ready, _task: task }
+    }
+
+    /// Whether the stream is there, or known not to come.
+    pub(super) fn ready(&self) -> watch::Receiver<bool> {
+        self.ready.clone()
+    }
+}
+
+async fn listen(shared: &Shared, outbox: &Arc<dyn Outbox>, ready: &watch::Sender<bool>) {
+    let mut position = Position::default();
+    let mut failures = 0;
+    loop {
+        let mut headers = HeaderMap::new();
+        shared.session().describe(&mut headers);
+        if let Some(last) = &position.last {
+            headers.insert(LAST_EVENT, last.clone());
+        }
+        match shared.endpoint.get(headers, OPENING).await {
+            Ok(answer) => {
+                let Body::Events(mut stream) = answer.body else {
+                    return;
+                };
+                ready.send_replace(true);
+                let opened = Instant::now();
+                while let Ok(Some(event)) = stream.next().await {
+                    position.pass(&event);
+                    if !event.data.is_empty() {
+                        shared.inbound.receive(&event.data, Source::Shared, outbox);
+                        failures = 0;
+                    }
+                }
+                if opened.elapsed() >= LASTING {
+                    failures = 0;
+                }
+            }
+            // Servers need not offer it; one that has forgotten the session says so to the next
+            // request too.
+            Err(HttpError::Status(failure)) if failure.status.is_client_error() => {
+                tracing::debug!(server = %shared.inbound.server, "no stream of its own: {failure}");
+                return;
+            }
+            Err(HttpError::Redirected { .. }) => return,
+            Err(error) => {
+                tracing::debug!(server = %shared.inbound.server, "its stream can't be opened: {error}");
+            }
+        }
+        sleep(position.pause(failures)).await;
+        failures = failures.saturating_add(1);
+    }
+}

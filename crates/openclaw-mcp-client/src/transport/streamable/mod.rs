@@ -1,0 +1,251 @@
+//! A server at an address, spoken to over Streamable HTTP.
+
+mod listener;
+mod session;
+mod stream;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+
+use self::listener::Listener;
+use self::session::SessionState;
+pub(crate) use self::session::VERSION;
+use super::patience::post_patiently;
+use super::poster::Poster;
+use super::{ExchangeError, Exchanged, Outgoing, replied};
+use crate::error::RequestError;
+use crate::http::{Answer, Body, EventStream, HttpEndpoint, HttpError};
+use crate::traffic::{Inbound, Outbox, Source, Ticket};
+use crate::wire::{MESSAGE_LIMIT, RpcError};
+
+/// How long a message that nobody waits for may take.
+const POST: Duration = Duration::from_secs(30);
+/// How long saying goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(2);
+/// How long the end of an answered stream is waited for, so that its connection can be used again.
+const DRAIN: Duration = Duration::from_secs(2);
+/// How many answered streams are waited for at once.
+const DRAINING: usize = 32;
+/// How long the first call waits for the server's own stream: what a server asks during a call
+/// may come over it, and is lost if it is not there.
+const LISTENING: Duration = Duration::from_millis(500);
+
+/// A server that is spoken to over Streamable HTTP.
+pub(crate) struct Streamable {
+    shared: Arc<Shared>,
+    poster: Poster,
+    listener: Mutex<Option<Listener>>,
+    draining: Mutex<JoinSet<()>>,
+}
+
+/// What all who send and receive need.
+struct Shared {
+    endpoint: HttpEndpoint,
+    inbound: Arc<Inbound>,
+    session: Mutex<SessionState>,
+}
+
+impl Streamable {
+    pub(crate) fn new(endpoint: HttpEndpoint, inbound: Arc<Inbound>) -> Self {
+        let shared = Arc::new(Shared {
+            endpoint,
+            inbound,
+            session: Mutex::default(),
+        });
+        let posting = shared.clone();
+        let poster = Poster::new(move |message| {
+            let shared = posting.clone();
+            async move {
+                let until = Instant::now() + POST;
+                if let Err(error) = shared.notify(message, until).await {
+                    tracing::debug!(server = %shared.inbound.server, "a message was not sent: {error}");
+                }
+            }
+        });
+        Self {
+            shared,
+            poster,
+            listener: Mutex::default(),
+            draining: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn outbox(&self) -> &Arc<dyn Outbox> {
+        self.poster.outbox()
+    }
+
+    /// The number of the present session.
+    pub(crate) fn generation(&self) -> u64 {
+        self.shared.session().generation
+    }
+
+    /// Forgets the session, to make a new one.
+    pub(crate) fn begin(&self) {
+        *lock(&self.listener) = None;
+        self.shared.session().begin();
+    }
+
+    /// Speaks the revision that was agreed on.
+    pub(crate) fn speak(&self, version: &str) {
+        self.shared.session().version = HeaderValue::from_str(version).ok();
+    }
+
+    /// Starts to use the session that was made.
+    pub(crate) fn settle(&self) {
+        self.shared.session().settle();
+    }
+
+    /// Listens to what the server says on its own.
+    pub(crate) fn listen(&self) {
+        let listener = Listener::start(self.shared.clone(), self.outbox().clone());
+        *lock(&self.listener) = Some(listener);
+    }
+
+    pub(crate) async fn notify(&self, message: Bytes, until: Instant) -> Result<(), RequestError> {
+        Ok(self.shared.notify(message, until).await?)
+    }
+
+    pub(crate) async fn exchange(&self, message: &Outgoing, ticket: &mut Ticket) -> Exchanged {
+        if message.method == "tools/call" {
+            self.wait_for_listener().await;
+        }
+        let initializes = message.method == "initialize";
+        let (headers, generation) = {
+            let session = self.shared.session();
+            if !session.settled && !initializes && !message.stateless {
+                return Err(ExchangeError::SessionExpired(session.generation));
+            }
+            let mut headers = message.headers.clone();
+            if !message.stateless {
+                session.describe(&mut headers);
+            }
+            (headers, session.generation)
+        };
+        let posted =
+            post_patiently(&self.shared.endpoint, &headers, message, &ticket.pulse()).await;
+        let answer = match posted {
+            Ok(answer) => answer,
+            Err(HttpError::Status(failure)) => {
+                let in_session = headers.contains_key(session::ID);
+                return match failure.status.as_u16() {
+                    404 if in_session => Err(ExchangeError::SessionExpired(generation)),
+                    // Who we are is not a matter of the protocol.
+                    401 | 403 => Err(RequestError::Http(failure).into()),
+                    _ => match RpcError::of_body(&failure.body) {
+                        Some(error) => Ok(Err(error)),
+                        None => Err(RequestError::Http(failure).into()),
+                    },
+                };
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if initializes {
+            self.shared.session().assigned(&answer.headers);
+        }
+        let resume_with = (!message.stateless).then_some(headers);
+        self.answered(answer, message, resume_with, ticket).await
+    }
+
+    async fn answered(
+        &self,
+        answer: Answer,
+        message: &Outgoing,
+        resume_with: Option<HeaderMap>,
+        ticket: &mut Ticket,
+    ) -> Exchanged {
+        match answer.body {
+            Body::Json(body) => {
+                let left = message.until.saturating_duration_since(Instant::now());
+                let text = body.read(MESSAGE_LIMIT, left).await?;
+                let source = Source::Request(ticket.id());
+                self.shared.inbound.receive(&text, source, self.outbox());
+                match ticket.try_reply() {
+                    Some(reply) => replied(reply),
+                    None => Err(RequestError::BadAnswer("it is no answer".to_owned()).into()),
+                }
+            }
+            Body::Events(stream) => {
+                let reading = stream::Reading::new(&self.shared, self.outbox(), resume_with);
+                let (reply, rest) = reading.answer(stream, message.until, ticket).await?;
+                if let Some(rest) = rest {
+                    self.drain(rest);
+                }
+                replied(reply)
+            }
+            // There are servers that answer over their own stream.
+            Body::Empty if !message.stateless => replied(ticket.reply().await),
+            Body::Empty => Err(RequestError::BadAnswer("it is empty".to_owned()).into()),
+            Body::Other(other) => Err(RequestError::from(HttpError::from(other)).into()),
+        }
+    }
+
+    async fn wait_for_listener(&self) {
+        let ready = lock(&self.listener).as_ref().map(Listener::ready);
+        if let Some(mut ready) = ready
+            && !*ready.borrow_and_update()
+        {
+            // Either way the call is made.
+            let _ = timeout(LISTENING, ready.wait_for(|ready| *ready)).await;
+        }
+    }
+
+    /// Reads a stream to its end.
+    fn drain(&self, mut stream: EventStream) {
+        let mut draining = lock(&self.draining);
+        while draining.try_join_next().is_some() {}
+        if draining.len() >= DRAINING {
+            return;
+        }
+        let (inbound, outbox) = (self.shared.inbound.clone(), self.outbox().clone());
+        draining.spawn(async move {
+            let reading = async {
+                while let Ok(Some(event)) = stream.next().await {
+                    if !event.data.is_empty() {
+                        inbound.receive(&event.data, Source::Shared, &outbox);
+                    }
+                }
+            };
+            let _ = timeout(DRAIN, reading).await;
+        });
+    }
+
+    /// Ends the session.
+    pub(crate) async fn close(&self) {
+        *lock(&self.listener) = None;
+        self.shared.inbound.in_flight.close("it was disconnected");
+        let mut headers = HeaderMap::new();
+        let has_session = {
+            let mut session = self.shared.session();
+            session.describe(&mut headers);
+            session.begin();
+            headers.contains_key(session::ID)
+        };
+        if has_session && let Err(error) = self.shared.endpoint.delete(headers, GOODBYE).await {
+            // Many servers don't let clients end sessions.
+            tracing::debug!(server = %self.shared.inbound.server, "the session was not ended: {error}");
+        }
+    }
+}
+
+impl Shared {
+    fn session(&self) -> std::sync::MutexGuard<'_, SessionState> {
+        lock(&self.session)
+    }
+
+    async fn notify(&self, message: Bytes, until: Instant) -> Result<(), HttpError> {
+        let mut headers = HeaderMap::new();
+        self.session().describe(&mut headers);
+        let within = until.saturating_duration_since(Instant::now());
+        self.endpoint.post(headers, message, within).await?;
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

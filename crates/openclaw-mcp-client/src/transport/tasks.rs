@@ -1,0 +1,19 @@
+//! Tasks that end with their owner.
+
+use tokio::task::JoinHandle;
+
+/// A task that is ended when this is dropped.
+#[derive(Debug)]
+pub(crate) struct OwnedTask(JoinHandle<()>);
+
+impl OwnedTask {
+    pub(crate) fn spawn(work: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self(tokio::spawn(work))
+    }
+}
+
+impl Drop for OwnedTask {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

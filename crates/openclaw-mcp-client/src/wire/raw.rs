@@ -1,0 +1,33 @@
+//! A part of a message that has not been looked at yet.
+
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// JSON text that shares the memory of the message it came in, so that a large result is not
+/// copied on its way to whoever reads it.
+#[derive(Clone, Debug)]
+pub(crate) struct RawJson(Bytes);
+
+impl RawJson {
+    /// A part of `message`.
+    pub(crate) fn within(message: &Bytes, part: &RawValue) -> Self {
+        Self(message.slice_ref(part.get().as_bytes()))
+    }
+
+    /// The text of a value.
+    pub(crate) fn of(value: &Value) -> Option<Self> {
+        serde_json::to_vec(value).ok().map(|text| Self(text.into()))
+    }
+
+    /// Reads it as a `T`.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        serde_json::from_slice(&self.0)
+    }
+
+    /// The text.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.0
+    }
+}

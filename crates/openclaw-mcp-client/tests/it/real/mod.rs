@@ -1,0 +1,1 @@
+//! Servers that others wrote: `scripts/partners` installs them.

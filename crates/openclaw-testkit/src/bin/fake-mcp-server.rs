@@ -1,0 +1,5 @@
+//! The fake MCP server as a program of its own; other crates build the same one as an example.
+
+fn main() -> std::process::ExitCode {
+    openclaw_testkit::fake_server::main()
+}

@@ -1,0 +1,17 @@
+//! A fake MCP server as a real program, able to misbehave in every way, and what tests use to
+//! watch it. For tests only: no crate that is shipped depends on it.
+//!
+//! | module | owns | never contains |
+//! |---|---|---|
+//! | `fake_server` | the program: both eras of the protocol, three transports, every fault | a client |
+//! | `running` | starting the program from a test, and ending it | what is said to it |
+//! | `journal` | reading what the program saw | deciding whether that was right |
+//! | `leaks` | looking for processes and descriptors that are left | ending them |
+
+pub mod fake_server;
+mod journal;
+pub mod leaks;
+mod running;
+
+pub use journal::JournalReader;
+pub use running::{FakeServer, RunningServer};
