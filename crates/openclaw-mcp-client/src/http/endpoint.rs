@@ -23,6 +23,9 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON_OR_EVENTS: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
+/// The longest deadline: one without end can't be added to the time of day.
+const LONGEST: Duration = Duration::from_hours(24);
+
 /// How often a request is sent again that the server says it did nothing with, as HTTP/2 can.
 const MOST_REPEATS: usize = 2;
 
@@ -128,7 +131,7 @@ impl HttpEndpoint {
             // Those of the request win: they are the transport's.
             headers.entry(name).or_insert_with(|| value.clone());
         }
-        let deadline = Instant::now() + within;
+        let deadline = Instant::now() + within.min(LONGEST);
         let mut address = Arc::clone(&self.address);
         let (mut followed, mut repeated) = (0, 0);
         loop {

@@ -67,6 +67,17 @@ async fn a_connection_that_is_never_ready_times_out_before_anything_is_sent() {
 }
 
 #[tokio::test]
+async fn a_deadline_may_be_far_away() {
+    let server = Server::answering(json("{}")).await;
+    let endpoint = endpoint(&server.url("/"));
+    let body = Bytes::from_static(b"{}");
+    endpoint
+        .post(HeaderMap::new(), body, Duration::MAX)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
 async fn a_body_that_stalls_times_out() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{";
     let server = Server::answering(head).await;
