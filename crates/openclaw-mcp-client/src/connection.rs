@@ -89,11 +89,9 @@ impl Connection {
     }
 
     /// What the server says about itself.
-    pub fn server(&self) -> ServerInfo {
-        self.core
-            .terms()
-            .map(|terms| terms.server.clone())
-            .unwrap_or_default()
+    pub fn server(&self) -> Arc<ServerInfo> {
+        let terms = self.core.terms();
+        terms.map(|terms| terms.server.clone()).unwrap_or_default()
     }
 
     /// What can be told about the connection.
@@ -199,7 +197,7 @@ impl Connection {
     /// Lists the tools.
     pub async fn list_tools(&self) -> Result<Listing<Tool>, RequestError> {
         if !self.has_headers() {
-            return self.core.list(ListKind::TOOLS, Tool::read).await;
+            return self.core.list(ListKind::Tools, Tool::read).await;
         }
         let read = |fields| {
             let tool = Tool::read(fields)?;
@@ -207,7 +205,7 @@ impl Connection {
                 .map_err(|reason| format!("`{}`: {reason}", tool.name))?;
             Ok((tool, parameters))
         };
-        let listing = self.core.list(ListKind::TOOLS, read).await?;
+        let listing = self.core.list(ListKind::Tools, read).await?;
         let mut headers = HashMap::new();
         let mut tools = Vec::with_capacity(listing.items.len());
         for (tool, parameters) in listing.items {
@@ -228,14 +226,14 @@ impl Connection {
 
     /// Lists the resources.
     pub async fn list_resources(&self) -> Result<Listing<Resource>, RequestError> {
-        self.core.list(ListKind::RESOURCES, Resource::read).await
+        self.core.list(ListKind::Resources, Resource::read).await
     }
 
     /// Lists the patterns for addresses of resources; servers that know none list none.
     pub async fn list_resource_templates(&self) -> Result<Listing<ResourceTemplate>, RequestError> {
         let listed = self
             .core
-            .list(ListKind::TEMPLATES, ResourceTemplate::read)
+            .list(ListKind::Templates, ResourceTemplate::read)
             .await;
         match listed {
             Err(error) if error.is_unknown_method() => Ok(Listing::default()),
@@ -245,7 +243,7 @@ impl Connection {
 
     /// Lists the prompts.
     pub async fn list_prompts(&self) -> Result<Listing<Prompt>, RequestError> {
-        self.core.list(ListKind::PROMPTS, Prompt::read).await
+        self.core.list(ListKind::Prompts, Prompt::read).await
     }
 
     /// Reads a resource.
@@ -394,7 +392,7 @@ fn read<T>(
     read: impl FnOnce(Fields) -> Result<T, String>,
 ) -> Result<T, RequestError> {
     result
-        .read::<Value>()
+        .value()
         .map_err(|error| error.to_string())
         .and_then(|value| Fields::of(value).ok_or_else(|| "it is not an object".to_owned()))
         .and_then(read)

@@ -6,6 +6,9 @@ use serde_json::{Map, Value, json};
 
 use crate::wire::RawJson;
 
+/// How long a question may be.
+const LIMIT: usize = 1024 * 1024;
+
 /// A question of a server to a person. All of it is the server's word.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Elicitation {
@@ -50,7 +53,10 @@ pub trait Person: Send + Sync {
 impl Elicitation {
     /// Reads a question, if it is one.
     pub(crate) fn read(params: Option<&RawJson>) -> Option<Self> {
-        let mut fields: Map<String, Value> = params?.read().ok()?;
+        let params = params.filter(|params| params.bytes().len() <= LIMIT)?;
+        let Value::Object(mut fields) = params.value().ok()? else {
+            return None;
+        };
         let mut text = |name: &str| match fields.remove(name) {
             Some(Value::String(text)) => Some(text),
             _ => None,

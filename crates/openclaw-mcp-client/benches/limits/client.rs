@@ -1,5 +1,6 @@
 //! The client beside the limits.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use openclaw_mcp_client::{
@@ -10,13 +11,13 @@ use openclaw_process::{GuardianProgram, Inherited, Launcher};
 use serde_json::{Map, Value};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::raw::{self, HttpServer};
+use crate::raw::{self, HttpServer, Loop, Pipes, Posts};
 use crate::statistics::{Report, median, micros, ratio};
 
 /// How many exchanges are measured at a time.
-const ROUNDS: usize = 2_000;
+const PART: usize = 100;
 /// How often the limit and the client take turns, so that a busy moment hits both.
-const TURNS: usize = 5;
+const TURNS: usize = 60;
 
 pub(crate) fn connector() -> Connector {
     Connector::new(
@@ -82,39 +83,71 @@ async fn echo(connection: &Connection) {
     call.await.expect("an echo");
 }
 
-/// The median of a call, made from a task of the runtime as callers are.
-fn echoes(runtime: &Runtime, target: Target) -> Duration {
+/// The times of some calls, made from a task of the runtime as callers are.
+fn echoes(runtime: &Runtime, connection: &Arc<Connection>) -> Vec<Duration> {
+    let connection = connection.clone();
     let measuring = async move {
-        let connector = connector();
-        let connection = connector.connect(&target).await.expect("a connection");
-        for _ in 0..ROUNDS / 10 {
-            echo(&connection).await;
-        }
-        let mut times = Vec::with_capacity(ROUNDS);
-        for _ in 0..ROUNDS {
+        let mut times = Vec::with_capacity(PART);
+        for _ in 0..PART {
             let started = Instant::now();
             echo(&connection).await;
             times.push(started.elapsed());
         }
-        connection.close().await;
-        median(times)
+        times
     };
     runtime.block_on(async { tokio::spawn(measuring).await.expect("a measurement") })
 }
 
+/// Calls and nothing else, over `pipes` or `HTTP`.
+pub(crate) fn profile(way: &str) {
+    let [(_, runtime), _] = runtimes();
+    let server = HttpServer::minimal();
+    let target = if way == "HTTP" {
+        address(&server)
+    } else {
+        program()
+    };
+    let connector = connector();
+    let connection = runtime.block_on(connector.connect(&target));
+    let connection = Arc::new(connection.expect("a connection"));
+    let times = (0..200)
+        .flat_map(|_| echoes(&runtime, &connection))
+        .collect();
+    println!("{}", micros(median(times)));
+}
+
+/// The medians of the limit and of the client, which take turns.
+fn beside(runtime: &Runtime, target: &Target, limit: &mut dyn Loop) -> (Duration, Duration) {
+    let connector = connector();
+    let connection = runtime.block_on(connector.connect(target));
+    let connection = Arc::new(connection.expect("a connection"));
+    let (mut limits, mut ours) = (Vec::new(), Vec::new());
+    for turn in 0..TURNS {
+        let limit: Vec<_> = (0..PART).map(|_| limit.exchange()).collect();
+        let client = echoes(runtime, &connection);
+        // The first turns only warm up.
+        if turn >= TURNS / 10 {
+            limits.extend(limit);
+            ours.extend(client);
+        }
+    }
+    let _running = runtime.enter();
+    drop(connection);
+    (median(limits), median(ours))
+}
+
 pub(crate) fn echo_over_pipes(report: &mut Report) {
     for ((name, runtime), most) in runtimes().into_iter().zip([3.0, 5.0]) {
-        let mut limits = Vec::new();
-        let mut ours = Vec::new();
-        for _ in 0..TURNS {
-            limits.push(raw::over_pipes(ROUNDS));
-            ours.push(echoes(&runtime, program()));
-        }
-        let (limit, ours) = (median(limits), median(ours));
-        report.say("echo over pipes, blocking loop", &micros(limit));
+        let (limit, ours) = beside(&runtime, &program(), &mut Pipes::new());
+        Report::say("echo over pipes, blocking loop", &micros(limit));
         let what = format!("echo over pipes, {name}");
         let times = ratio(ours, limit);
-        report.judge(&what, &micros(ours), "50 µs", ours < Duration::from_micros(50));
+        report.judge(
+            &what,
+            &micros(ours),
+            "50 µs",
+            ours < Duration::from_micros(50),
+        );
         let figure = format!("{times:.2} ×");
         report.judge(&what, &figure, &format!("{most} × the loop"), times <= most);
     }
@@ -122,20 +155,25 @@ pub(crate) fn echo_over_pipes(report: &mut Report) {
 
 pub(crate) fn echo_over_http(report: &mut Report) {
     for (name, runtime) in runtimes() {
-        let server = HttpServer::start();
-        let mut limits = Vec::new();
-        let mut ours = Vec::new();
-        for _ in 0..TURNS {
-            limits.push(raw::over_http(&server, ROUNDS));
-            ours.push(echoes(&runtime, address(&server)));
+        for (kind, server) in [
+            ("usual", HttpServer::usual()),
+            ("minimal", HttpServer::minimal()),
+        ] {
+            let (limit, ours) = beside(&runtime, &address(&server), &mut Posts::new(&server));
+            Report::say(
+                &format!("echo over HTTP, {kind} server, blocking loop"),
+                &micros(limit),
+            );
+            let what = format!("echo over HTTP, {kind} server, {name}");
+            let times = ratio(ours, limit);
+            Report::say(&what, &micros(ours));
+            let figure = format!("{times:.2} ×");
+            if kind == "usual" {
+                report.judge(&what, &figure, "1.5 × the loop", times <= 1.5);
+            } else {
+                Report::say(&what, &figure);
+            }
         }
-        let (limit, ours) = (median(limits), median(ours));
-        report.say("echo over HTTP, blocking loop", &micros(limit));
-        let what = format!("echo over HTTP, {name}");
-        let times = ratio(ours, limit);
-        report.say(&what, &micros(ours));
-        let figure = format!("{times:.2} ×");
-        report.judge(&what, &figure, "1.5 × the loop", times <= 1.5);
     }
 }
 
@@ -161,8 +199,8 @@ pub(crate) fn connecting(report: &mut Report) {
         ours.push(connect());
     }
     let (limit, ours) = (median(limits), median(ours));
-    report.say("start of a server to its first answer", &micros(limit));
-    report.say("connecting, the guardian's start included", &micros(first));
+    Report::say("start of a server to its first answer", &micros(limit));
+    Report::say("connecting, the guardian's start included", &micros(first));
     let added = ours.saturating_sub(limit);
     let kept = added < Duration::from_millis(10);
     report.judge("connecting adds", &micros(added), "10 ms", kept);

@@ -56,10 +56,17 @@ pub(crate) fn stdio() {
     let mut input = std::io::stdin().lock();
     let mut output = std::io::stdout().lock();
     let mut line = Vec::new();
-    while input.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+    while input
+        .read_until(b'\n', &mut line)
+        .is_ok_and(|count| count > 0)
+    {
         if let Some(mut reply) = answer(&line) {
             reply.push(b'\n');
-            if output.write_all(&reply).and_then(|()| output.flush()).is_err() {
+            if output
+                .write_all(&reply)
+                .and_then(|()| output.flush())
+                .is_err()
+            {
                 return;
             }
         }

@@ -10,7 +10,7 @@ pub(crate) struct Report {
 
 impl Report {
     /// Prints a figure without a budget.
-    pub(crate) fn say(&self, what: &str, figure: &str) {
+    pub(crate) fn say(what: &str, figure: &str) {
         println!("{what:<58} {figure:>12}");
     }
 

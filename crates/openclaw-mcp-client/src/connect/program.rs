@@ -11,7 +11,7 @@ use super::{Connector, Expected, Step};
 use crate::error::{ConnectError, RequestError, UnknownOutcome};
 use crate::session::{Core, Discovered, Era, discover, initialize};
 use crate::target::{ProgramTarget, Target};
-use crate::traffic::Inbound;
+use crate::traffic::{Inbound, LogAllowance, printable};
 use crate::transport::{Link, Stdio};
 
 /// How long a server has to answer in the second era before it is asked in the first as well.
@@ -120,7 +120,12 @@ impl Connector {
             directory: program.directory.clone(),
         };
         let server = target.name.clone();
-        let heard = move |line: &str| tracing::warn!(server, "stderr: {line}");
+        let allowance = LogAllowance::default();
+        let heard = move |line: &str| {
+            if allowance.take(&server) {
+                tracing::warn!(server, "stderr: {}", printable(line));
+            }
+        };
         let process = self.launcher.spawn(&command, heard).await?;
         tracing::info!(server = target.name, pid = process.pid(), "server started");
         Ok(process)

@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::Fields;
+use crate::wire::read_value;
 
 /// A list, as far as it could be read.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,22 +63,23 @@ impl<T> Default for Listing<T> {
 }
 
 /// What kind of list it is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ListKind {
-    /// The method that lists it.
-    pub(crate) method: &'static str,
-    /// The field of the result that has the items.
-    pub(crate) field: &'static str,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListKind {
+    Tools,
+    Resources,
+    Templates,
+    Prompts,
 }
 
 impl ListKind {
-    pub(crate) const TOOLS: Self = Self::new("tools/list", "tools");
-    pub(crate) const RESOURCES: Self = Self::new("resources/list", "resources");
-    pub(crate) const TEMPLATES: Self = Self::new("resources/templates/list", "resourceTemplates");
-    pub(crate) const PROMPTS: Self = Self::new("prompts/list", "prompts");
-
-    const fn new(method: &'static str, field: &'static str) -> Self {
-        Self { method, field }
+    /// The method that lists it.
+    pub(crate) fn method(self) -> &'static str {
+        match self {
+            Self::Tools => "tools/list",
+            Self::Resources => "resources/list",
+            Self::Templates => "resources/templates/list",
+            Self::Prompts => "prompts/list",
+        }
     }
 }
 
@@ -86,7 +88,7 @@ pub(crate) fn read_item<T>(
     raw: &RawValue,
     read: impl FnOnce(Fields) -> Result<T, String>,
 ) -> Result<T, String> {
-    let value = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
+    let value = read_value(raw.get().as_bytes()).map_err(|error| error.to_string())?;
     let fields = Fields::of(value).ok_or("it is not an object")?;
     read(fields)
 }

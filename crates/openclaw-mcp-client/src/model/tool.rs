@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{Content, Fields};
-use crate::wire::{RawJson, first_items};
+use crate::wire::{RawJson, first_items, read_value};
 
 /// A tool of a server, in the server's words.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,8 +43,6 @@ pub struct ToolAnnotations {
 
 /// How many parts of a result are read.
 const BLOCK_LIMIT: usize = 10_000;
-/// How long structured content may be.
-const DATA_LIMIT: usize = 16 * 1024 * 1024;
 
 /// The parts of a result, not read yet.
 #[derive(Deserialize)]
@@ -121,8 +119,9 @@ impl ToolResult {
             is_error: parts.is_error.is_some_and(|flag| flag.get() == "true"),
             meta: parts
                 .meta
-                .filter(|meta| meta.get().len() <= DATA_LIMIT)
-                .and_then(|meta| serde_json::from_str(meta.get()).ok()),
+                .and_then(|meta| read_value(meta.get().as_bytes()).ok())
+                .and_then(Fields::of)
+                .map(|fields| fields.0),
             ..Self::default()
         };
         if let Some(content) = parts.content {
@@ -141,7 +140,7 @@ impl ToolResult {
             return;
         };
         for (number, block) in blocks.items.iter().enumerate() {
-            match serde_json::from_str(block.get()) {
+            match read_value(block.get().as_bytes()) {
                 Ok(block) => self.content.push(Content::read(block)),
                 Err(error) => {
                     let number = number + 1;
@@ -157,12 +156,7 @@ impl ToolResult {
 
     fn read_structured(&mut self, data: &RawValue) {
         let what = "the structured content";
-        // Data takes many times its length in memory.
-        if data.get().len() > DATA_LIMIT {
-            self.missing.push(format!("{what} is larger than 16 MiB"));
-            return;
-        }
-        match serde_json::from_str(data.get()) {
+        match read_value(data.get().as_bytes()) {
             Ok(Value::Null) => {}
             Ok(value) => self.structured = Some(value),
             Err(error) => self.missing.push(format!("{what} can't be read: {error}")),

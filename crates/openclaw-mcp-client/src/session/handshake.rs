@@ -1,5 +1,7 @@
 //! Finding out which era a server speaks, and agreeing on a revision.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
@@ -70,7 +72,7 @@ async fn ask(core: &Core, version: &'static str, until: Instant) -> Result<Field
     let mut request = handshake_request("server/discover", Map::new(), until);
     request.speech = Speech::Modern(version);
     let result = core.shake_hands(&mut request).await?;
-    let value = result.read::<Value>().ok();
+    let value = result.value().ok();
     value
         .and_then(Fields::of)
         .ok_or_else(|| RequestError::BadAnswer("it is not an object".to_owned()))
@@ -88,7 +90,7 @@ fn agree(core: &Core, mut fields: Fields) -> Discovered {
     core.agree(Terms {
         era: Era::Modern,
         version,
-        server: ServerInfo::read(&mut fields),
+        server: Arc::new(ServerInfo::read(&mut fields)),
     });
     Discovered::Modern
 }
@@ -135,7 +137,7 @@ pub(crate) async fn initialize(core: &Core, until: Instant) -> Result<(), Reques
     request.speech = Speech::Handshake;
     let result = core.shake_hands(&mut request).await?;
     let mut fields = result
-        .read::<Value>()
+        .value()
         .ok()
         .and_then(Fields::of)
         .ok_or_else(|| RequestError::BadAnswer("it is not an object".to_owned()))?;
@@ -151,7 +153,7 @@ pub(crate) async fn initialize(core: &Core, until: Instant) -> Result<(), Reques
     core.agree(Terms {
         era: Era::Legacy,
         version,
-        server: ServerInfo::read(&mut fields),
+        server: Arc::new(ServerInfo::read(&mut fields)),
     });
     match &core.link {
         Link::Stdio(_) => {}

@@ -1,9 +1,10 @@
 //! Lists in pages, read within bounds.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
+use serde::Deserialize;
+use serde_json::Map;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::core::{Core, Request};
 use crate::error::RequestError;
@@ -21,6 +22,21 @@ const DROPPED: usize = 100;
 /// How long a cursor may be.
 const CURSOR: usize = 64 * 1024;
 
+/// A page, with nothing on it read yet.
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(borrow, default)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    resources: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "resourceTemplates")]
+    templates: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    prompts: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "nextCursor")]
+    next: Option<&'a RawValue>,
+}
+
 impl Core {
     /// Reads a list to its end, or as far as it goes.
     pub(crate) async fn list<T>(
@@ -30,13 +46,13 @@ impl Core {
     ) -> Result<Listing<T>, RequestError> {
         let mut listing = Listing::default();
         let mut reading = Reading::default();
-        let mut request = Request::new(kind.method, Map::new(), self.timeouts);
+        let mut request = Request::new(kind.method(), Map::new(), self.timeouts);
         loop {
             let page = match self.request(&mut request).await {
                 Ok(page) => page,
                 // What was read is better than nothing.
                 Err(error) if reading.pages > 0 => {
-                    tracing::warn!(server = %self.inbound.server, "{}: {error}", kind.method);
+                    tracing::warn!(server = %self.inbound.server, "{}: {error}", kind.method());
                     listing.truncated = Some(Truncation::BrokenPage);
                     return Ok(listing);
                 }
@@ -48,7 +64,7 @@ impl Core {
                     request.params.insert("cursor".to_owned(), cursor.into());
                 }
                 Err(truncation) => {
-                    tracing::warn!(server = %self.inbound.server, "{}: {truncation}", kind.method);
+                    tracing::warn!(server = %self.inbound.server, "{}: {truncation}", kind.method());
                     listing.truncated = Some(truncation);
                     if truncation == Truncation::BrokenPage && reading.pages == 1 {
                         return Err(RequestError::BadAnswer("it is no list".to_owned()));
@@ -80,9 +96,15 @@ impl Reading {
     ) -> Result<Option<String>, Truncation> {
         self.pages += 1;
         self.bytes += page.bytes().len();
-        let parts: BTreeMap<std::borrow::Cow<'_, str>, &RawValue> =
+        let page: Page<'_> =
             serde_json::from_slice(page.bytes()).map_err(|_| Truncation::BrokenPage)?;
-        let list = parts.get(kind.field).ok_or(Truncation::BrokenPage)?;
+        let list = match kind {
+            ListKind::Tools => page.tools,
+            ListKind::Resources => page.resources,
+            ListKind::Templates => page.templates,
+            ListKind::Prompts => page.prompts,
+        };
+        let list = list.ok_or(Truncation::BrokenPage)?;
         let room = ITEMS - self.items;
         let found = first_items(list, room).map_err(|_| Truncation::BrokenPage)?;
         for item in &found.items {
@@ -96,14 +118,16 @@ impl Reading {
                 Err(_) => {}
             }
         }
-        let cursor = match parts.get("nextCursor") {
-            Some(raw) => serde_json::from_str::<Value>(raw.get()).unwrap_or_default(),
-            None => Value::Null,
+        let cursor = match page.next {
+            Some(raw) if raw.get().len() > CURSOR => return Err(Truncation::Bytes),
+            // Anything but a text is no cursor.
+            Some(raw) => serde_json::from_str::<String>(raw.get()).ok(),
+            None => None,
         };
         if found.more > 0 {
             return Err(Truncation::Items);
         }
-        let Value::String(cursor) = cursor else {
+        let Some(cursor) = cursor else {
             return Ok(None);
         };
         if self.pages >= PAGES {
@@ -112,7 +136,7 @@ impl Reading {
         if self.items >= ITEMS {
             return Err(Truncation::Items);
         }
-        if self.bytes >= BYTES || cursor.len() > CURSOR {
+        if self.bytes >= BYTES {
             return Err(Truncation::Bytes);
         }
         if !self.cursors.insert(cursor.clone()) {

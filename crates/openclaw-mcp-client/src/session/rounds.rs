@@ -51,7 +51,7 @@ impl Core {
         request: &mut Request,
     ) -> Result<(), RequestError> {
         let mut fields = result
-            .read::<Value>()
+            .value()
             .ok()
             .and_then(Fields::of)
             .ok_or_else(|| RequestError::BadAnswer("its question can't be read".to_owned()))?;

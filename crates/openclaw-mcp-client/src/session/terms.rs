@@ -1,5 +1,7 @@
 //! What was agreed on with a server: the revision, and what follows from it.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 use url::Url;
 
@@ -24,7 +26,7 @@ pub enum Era {
 pub(crate) struct Terms {
     pub(crate) era: Era,
     pub(crate) version: &'static str,
-    pub(crate) server: ServerInfo,
+    pub(crate) server: Arc<ServerInfo>,
 }
 
 /// The revision of this name, if we speak it.

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::person::Person;
 use crate::wire::{RawJson, ReplyId, RpcError};
@@ -79,7 +80,7 @@ struct Shared {
     alive: AtomicU64,
     /// How many things it waits for that are not the server's fault.
     held: AtomicU32,
-    ended: Notify,
+    ended: CancellationToken,
     options: TicketOptions,
 }
 
@@ -114,7 +115,7 @@ impl InFlight {
         let shared = Arc::new(Shared {
             alive: AtomicU64::new(self.now()),
             held: AtomicU32::new(0),
-            ended: Notify::new(),
+            ended: CancellationToken::new(),
             options,
         });
         let mut table = self.lock();
@@ -264,7 +265,7 @@ impl Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         self.table.lock().waiting.remove(&self.id);
-        self.shared.ended.notify_waiters();
+        self.shared.ended.cancel();
     }
 }
 
@@ -298,7 +299,7 @@ impl Hold {
 
     /// Waits until nobody waits for the request any longer.
     pub(crate) async fn ended(&self) {
-        self.shared.ended.notified().await;
+        self.shared.ended.cancelled().await;
     }
 }
 

@@ -17,6 +17,8 @@ use crate::wire::{Incoming, RawJson, ReplyId, ServerRequestId, error_reply, read
 
 /// How many questions to persons may be open at once on a connection.
 const QUESTIONS: usize = 16;
+/// How long the address of a resource may be that has changed.
+const ADDRESS_LIMIT: usize = 8 * 1024;
 /// How much of something that can't be read is logged.
 const EXCERPT: usize = 200;
 
@@ -230,5 +232,6 @@ fn updated_resource(params: &RawJson) -> Option<String> {
     struct Updated {
         uri: String,
     }
-    params.read::<Updated>().ok().map(|updated| updated.uri)
+    let uri = params.read::<Updated>().ok()?.uri;
+    (uri.len() <= ADDRESS_LIMIT).then_some(uri)
 }

@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use super::{Incoming, RawJson, read_messages};
 
-/// How much of a server's message an error shows.
+/// How much of a server's message an error keeps.
+const KEPT: usize = 64 * 1024;
+/// How much of it is shown.
 const SHOWN: usize = 2_000;
 
 /// A server's answer that it did not do what it was asked.
@@ -44,10 +46,11 @@ impl RpcError {
 
     /// Reads an error as far as it can be read: whatever a server sends here is an error.
     pub(crate) fn read(raw: &RawJson) -> Self {
-        let Ok(Value::Object(mut fields)) = raw.read::<Value>() else {
+        let Ok(Value::Object(mut fields)) = raw.value() else {
+            let start = &raw.bytes()[..raw.bytes().len().min(KEPT)];
             return Self {
                 code: 0,
-                message: String::from_utf8_lossy(raw.bytes()).into_owned(),
+                message: String::from_utf8_lossy(start).into_owned(),
                 data: None,
             };
         };
@@ -56,11 +59,12 @@ impl RpcError {
             Some(Value::String(text)) => text.parse().ok(),
             _ => None,
         };
-        let message = match fields.remove("message") {
+        let mut message = match fields.remove("message") {
             Some(Value::String(text)) => text,
             Some(other) => other.to_string(),
             None => String::new(),
         };
+        message.truncate(message.floor_char_boundary(KEPT));
         Self {
             code: code.unwrap_or_default(),
             message,

@@ -5,6 +5,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::read_value;
+
 /// JSON text that shares the memory of the message it came in, so that a large result is not
 /// copied on its way to whoever reads it.
 #[derive(Clone, Debug)]
@@ -24,6 +26,11 @@ impl RawJson {
     /// Reads it as a `T`.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         serde_json::from_slice(&self.0)
+    }
+
+    /// Reads it as a value of bounded size.
+    pub(crate) fn value(&self) -> serde_json::Result<Value> {
+        read_value(&self.0)
     }
 
     /// The text.

@@ -17,6 +17,8 @@ mod lab;
 #[cfg(test)]
 mod lists;
 #[cfg(test)]
+mod memory;
+#[cfg(test)]
 mod real;
 #[cfg(test)]
 mod sessions;
