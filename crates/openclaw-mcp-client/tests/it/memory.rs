@@ -29,7 +29,7 @@ async fn a_large_result_takes_little_more_than_itself() {
         drop(result);
         // The allocator keeps some of it, but not all of every one.
         let once = status("VmRSS");
-        for _ in 0..8 {
+        for _ in 0..4 {
             call(&connection, "big", json!({"bytes": LARGE}))
                 .await
                 .unwrap();
