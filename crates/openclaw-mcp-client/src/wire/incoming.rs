@@ -216,6 +216,8 @@ fn server_request_id(raw: &RawValue) -> Result<ServerRequestId, Oddity> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn read(text: &'static [u8]) -> Vec<Result<Incoming, Oddity>> {
@@ -350,6 +352,20 @@ mod tests {
             let range = message.as_ptr_range();
             assert!(range.contains(&result.bytes().as_ptr()));
         });
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            read_messages(&bytes.into(), |_| {});
+        }
+
+        #[test]
+        fn anything_that_looks_like_a_message_is_survived(
+            text in r#"\[?\{("(id|method|params|result|error|jsonrpc)":("x"|7|null|\{\}|\[1\]),?){0,5}\}\]?"#
+        ) {
+            read_messages(&text.into(), |_| {});
+        }
     }
 
     #[test]

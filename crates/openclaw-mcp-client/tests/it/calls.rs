@@ -51,35 +51,14 @@ async fn calls_wait_for_each_other_where_the_server_wants_it() {
     target.parallel_calls = false;
     let connection = lab.connect(&target).await;
     let started = Instant::now();
-    let calls = (0..3).map(|_| call(&connection, "sleep", json!({"ms": 100})));
-    let calls: Vec<_> = calls.collect();
-    for result in futures_join(calls).await {
+    let sleep = || call(&connection, "sleep", json!({"ms": 100}));
+    let (first, second, third) = tokio::join!(sleep(), sleep(), sleep());
+    for result in [first, second, third] {
         result.unwrap();
     }
     assert!(started.elapsed() >= Duration::from_millis(300));
     connection.close().await;
     lab.finish().await;
-}
-
-async fn futures_join<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
-    let mut futures: Vec<_> = futures.into_iter().map(Box::pin).collect();
-    let mut results: Vec<Option<F::Output>> = futures.iter().map(|_| None).collect();
-    std::future::poll_fn(|context| {
-        for (future, result) in futures.iter_mut().zip(&mut results) {
-            if result.is_none()
-                && let std::task::Poll::Ready(output) = future.as_mut().poll(context)
-            {
-                *result = Some(output);
-            }
-        }
-        if results.iter().all(Option::is_some) {
-            std::task::Poll::Ready(())
-        } else {
-            std::task::Poll::Pending
-        }
-    })
-    .await;
-    results.into_iter().flatten().collect()
 }
 
 #[tokio::test]

@@ -22,3 +22,5 @@ mod memory;
 mod real;
 #[cfg(test)]
 mod sessions;
+#[cfg(test)]
+mod tls;
