@@ -54,7 +54,12 @@ impl Elicitation {
     /// Reads a question, if it is one.
     pub(crate) fn read(params: Option<&RawJson>) -> Option<Self> {
         let params = params.filter(|params| params.bytes().len() <= LIMIT)?;
-        let Value::Object(mut fields) = params.value().ok()? else {
+        Self::of(params.value().ok()?)
+    }
+
+    /// The question that a value is, if it is one.
+    pub(crate) fn of(value: Value) -> Option<Self> {
+        let Value::Object(mut fields) = value else {
             return None;
         };
         let mut text = |name: &str| match fields.remove(name) {

@@ -83,6 +83,12 @@ impl Tool {
             Some(_) => return Err(format!("the input schema of `{name}` is not an object")),
             None => return Err(format!("`{name}` has no input schema")),
         };
+        let execution = fields.object("execution").unwrap_or_default();
+        if execution.get("taskSupport").and_then(Value::as_str) == Some("required") {
+            return Err(format!(
+                "`{name}` runs only as a task, which is not offered here"
+            ));
+        }
         Ok(Self {
             name,
             title: fields.text("title"),

@@ -222,8 +222,9 @@ impl Core {
             self.inbound.changes.note(Changes::everything());
             Ok(())
         };
-        let failed = |error: RequestError| {
-            RequestError::NotSent(format!("a new session can't be made: {error}"))
+        let failed = |error| match error {
+            RequestError::NotSent(reason) => RequestError::NotSent(reason),
+            error => RequestError::NotSent(format!("a new session can't be made: {error}")),
         };
         match timeout_at(until, renewing).await {
             Ok(result) => result.map_err(failed),

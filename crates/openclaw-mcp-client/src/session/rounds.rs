@@ -3,15 +3,18 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::core::{Core, Request, result_type};
 use super::terms::Era;
 use crate::error::{RequestError, UnknownOutcome};
 use crate::model::Fields;
+use crate::person::{Elicitation, ElicitationAnswer};
 use crate::traffic::{Asked, ask, look_at};
-use crate::wire::RawJson;
+use crate::wire::{RawJson, RpcError};
 
+/// The error of a server that wants something visited first.
+const VISIT_FIRST: i64 = -32042;
 /// How often a server may ask back.
 const ROUNDS: usize = 10;
 /// How long it is waited where a server asks to be asked again without asking anything.
@@ -19,14 +22,27 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// How many questions a server may ask at once.
 const QUESTIONS: usize = 32;
 
+/// Whether a server wants something visited first.
+fn is_visit(error: &RpcError) -> bool {
+    error.code == VISIT_FIRST
+}
+
 impl Core {
     /// Makes a request and answers what the server asks back.
     pub(crate) async fn request_in_rounds(
         &self,
         mut request: Request,
     ) -> Result<RawJson, RequestError> {
+        let mut has_visited = false;
         for _ in 0..ROUNDS {
-            let result = self.request(&mut request).await?;
+            let result = match self.request(&mut request).await {
+                Err(RequestError::Refused(error)) if is_visit(&error) && !has_visited => {
+                    has_visited = true;
+                    self.visit(error, &request).await?;
+                    continue;
+                }
+                result => result?,
+            };
             let is_modern = self.terms().is_some_and(|terms| terms.era == Era::Modern);
             if !is_modern {
                 return Ok(result);
@@ -42,6 +58,41 @@ impl Core {
         }
         let reason = format!("it asked back more than {ROUNDS} times");
         Err(RequestError::BadAnswer(reason))
+    }
+
+    /// Has the person visit what the server wants visited before it does anything (2025-11-25), and
+    /// waits until the server calls that done.
+    async fn visit(&self, error: RpcError, request: &Request) -> Result<(), RequestError> {
+        let Some(person) = &request.ticket.person else {
+            return Err(RequestError::Refused(error));
+        };
+        let data = error
+            .data
+            .as_ref()
+            .and_then(|data| data.get("elicitations"));
+        let questions = data.and_then(Value::as_array).cloned().unwrap_or_default();
+        let visiting = async {
+            let mut visits = Vec::new();
+            for question in questions.into_iter().take(QUESTIONS) {
+                let Some(question) = Elicitation::of(question) else {
+                    return false;
+                };
+                if let Elicitation::Visit { id, .. } = &question {
+                    visits.push(id.clone());
+                }
+                if !matches!(person.elicit(question).await, ElicitationAnswer::Accept(_)) {
+                    return false;
+                }
+            }
+            for id in &visits {
+                self.inbound.visits.complete(id).await;
+            }
+            !visits.is_empty()
+        };
+        match timeout_at(request.limits.until, visiting).await {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(RequestError::Refused(error)),
+        }
     }
 
     /// Puts the answers to what the server asked into the request.

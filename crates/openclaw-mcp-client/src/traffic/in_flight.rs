@@ -1,6 +1,6 @@
 //! Requests that wait for their answers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,6 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::person::Person;
 use crate::wire::{RawJson, ReplyId, RpcError};
+
+/// How many requests that were given up on are remembered.
+const ABANDONED: usize = 64;
 
 /// How far a request has come, in the server's words.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +62,8 @@ pub(crate) struct InFlight {
 #[derive(Debug, Default)]
 struct Table {
     waiting: HashMap<u64, Waiting>,
+    /// The last requests that nobody waits for any longer, though they were not answered.
+    abandoned: VecDeque<u64>,
     /// Set once, when the connection is gone.
     closed: Option<Lost>,
 }
@@ -150,6 +155,13 @@ impl InFlight {
         let waiting = id.and_then(|id| table.waiting.remove(&id));
         drop(table);
         waiting.is_some_and(|waiting| waiting.reply.send(reply).is_ok())
+    }
+
+    /// Whether a request was given up on: that its answer comes late is nobody's mistake.
+    pub(crate) fn is_abandoned(&self, id: u64) -> bool {
+        let mut table = self.lock();
+        let found = table.abandoned.iter().position(|it| *it == id);
+        found.is_some_and(|found| table.abandoned.remove(found).is_some())
     }
 
     /// Tells all who wait, and all who will, that the connection is gone.
@@ -264,7 +276,14 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.table.lock().waiting.remove(&self.id);
+        let mut table = self.table.lock();
+        if table.waiting.remove(&self.id).is_some() {
+            if table.abandoned.len() == ABANDONED {
+                table.abandoned.pop_front();
+            }
+            table.abandoned.push_back(self.id);
+        }
+        drop(table);
         self.shared.ended.cancel();
     }
 }

@@ -13,11 +13,12 @@ use super::changes::{ChangeGatherer, Changes};
 use super::in_flight::{InFlight, Progress};
 use super::server_log::ServerLog;
 use super::server_requests::{Answer, Asked, ask, look_at};
+use super::visits::Visits;
 use crate::wire::{Incoming, RawJson, ReplyId, ServerRequestId, error_reply, read_messages, reply};
 
 /// How many questions to persons may be open at once on a connection.
 const QUESTIONS: usize = 16;
-/// How long the address of a resource may be that has changed.
+/// How long the address of a resource may be, or the name of a visit.
 const ADDRESS_LIMIT: usize = 8 * 1024;
 /// How much of something that can't be read is logged.
 const EXCERPT: usize = 200;
@@ -43,6 +44,7 @@ pub(crate) struct Inbound {
     pub(crate) server: Arc<str>,
     pub(crate) in_flight: Arc<InFlight>,
     pub(crate) changes: ChangeGatherer,
+    pub(crate) visits: Visits,
     log: ServerLog,
     roots: Option<Vec<Url>>,
     /// How many things were passed over.
@@ -68,6 +70,7 @@ impl Inbound {
             server: server.into(),
             in_flight: InFlight::new(),
             changes: ChangeGatherer::default(),
+            visits: Visits::default(),
             log: ServerLog::default(),
             roots,
             oddities: AtomicU64::new(0),
@@ -98,7 +101,8 @@ impl Inbound {
                     }
                     (id, _) => id,
                 };
-                if !self.in_flight.deliver(id, Ok(outcome)) {
+                let is_late = matches!(id, ReplyId::Ours(id) if self.in_flight.is_abandoned(id));
+                if !is_late && !self.in_flight.deliver(id, Ok(outcome)) {
                     self.pass_over("a reply that nobody waits for", &format_args!("{id:?}"));
                 }
             }
@@ -144,6 +148,11 @@ impl Inbound {
                         updated: [uri].into(),
                         ..Changes::default()
                     });
+                }
+            }
+            "notifications/elicitation/complete" => {
+                if let Some(id) = params.and_then(completed_visit) {
+                    self.visits.note(id);
                 }
             }
             _ => {
@@ -225,6 +234,16 @@ impl Inbound {
             self.pass_over("a request", &"there is no room for its answer");
         }
     }
+}
+
+fn completed_visit(params: &RawJson) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Completed {
+        #[serde(rename = "elicitationId")]
+        id: String,
+    }
+    let id = params.read::<Completed>().ok()?.id;
+    (id.len() <= ADDRESS_LIMIT).then_some(id)
 }
 
 fn updated_resource(params: &RawJson) -> Option<String> {

@@ -7,6 +7,7 @@ mod in_flight;
 mod inbound;
 mod server_log;
 mod server_requests;
+mod visits;
 
 pub(crate) use allowance::LogAllowance;
 pub use changes::Changes;

@@ -174,3 +174,15 @@ async fn many_programs_at_once() {
         assert!(matches!(process.await.unwrap(), End::Status(_)));
     }
 }
+
+#[tokio::test]
+async fn programs_can_be_started_while_others_are_being_ended() {
+    let launcher = launcher();
+    let mark = Mark::new("churn");
+    for _ in 0..200 {
+        let mut process = spawn(&launcher, mark.script("echo up; sleep 1000")).await;
+        assert_eq!(line(&mut process).await, "up");
+        // Ended without waiting, so that the next one is asked for at the same time.
+        drop(process);
+    }
+}

@@ -11,7 +11,7 @@ use super::super::tasks::OwnedTask;
 use super::Shared;
 use super::stream::{LAST_EVENT, Position};
 use crate::http::{Body, HttpError};
-use crate::traffic::{Outbox, Source};
+use crate::traffic::{Changes, Outbox, Source};
 
 /// How long the server may take to begin.
 const OPENING: Duration = Duration::from_secs(30);
@@ -43,6 +43,7 @@ impl Listener {
 async fn listen(shared: &Shared, outbox: &Arc<dyn Outbox>, ready: &watch::Sender<bool>) {
     let mut position = Position::default();
     let mut failures = 0;
+    let mut is_first = true;
     loop {
         let mut headers = HeaderMap::new();
         shared.session().describe(&mut headers);
@@ -55,6 +56,10 @@ async fn listen(shared: &Shared, outbox: &Arc<dyn Outbox>, ready: &watch::Sender
                     return;
                 };
                 ready.send_replace(true);
+                if !std::mem::replace(&mut is_first, false) {
+                    // Not every server sends again what was missed.
+                    shared.inbound.changes.note(Changes::everything());
+                }
                 let opened = Instant::now();
                 while let Ok(Some(event)) = stream.next().await {
                     position.pass(&event);

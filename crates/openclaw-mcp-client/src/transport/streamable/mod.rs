@@ -136,7 +136,10 @@ impl Streamable {
                     404 if in_session => Err(ExchangeError::SessionExpired(generation)),
                     // Who we are is not a matter of the protocol.
                     401 | 403 => Err(RequestError::Http(failure).into()),
-                    _ => match RpcError::of_body(&failure.body) {
+                    status => match RpcError::of_body(&failure.body) {
+                        Some(error) if status == 400 && in_session && is_about_session(&error) => {
+                            Err(ExchangeError::SessionExpired(generation))
+                        }
                         Some(error) => Ok(Err(error)),
                         None => Err(RequestError::Http(failure).into()),
                     },
@@ -230,6 +233,12 @@ impl Streamable {
             tracing::debug!(server = %self.shared.inbound.server, "the session was not ended: {error}");
         }
     }
+}
+
+/// Whether a server that does not know a session says so in its own way: the first version of the
+/// official library, and all that was copied from its examples, answers 400 instead of 404.
+fn is_about_session(error: &RpcError) -> bool {
+    error.code == -32000 && error.message.to_ascii_lowercase().contains("session")
 }
 
 impl Shared {

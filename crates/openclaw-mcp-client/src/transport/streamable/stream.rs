@@ -18,7 +18,7 @@ const RETRY: Duration = Duration::from_secs(1);
 /// How long at most, whatever the server says or however often it failed.
 pub(crate) const RETRY_LIMIT: Duration = Duration::from_secs(30);
 /// How often in a row it is tried.
-const ATTEMPTS: u32 = 6;
+const ATTEMPTS: u32 = 4;
 
 /// Reads the answer to one request.
 pub(crate) struct Reading<'a> {

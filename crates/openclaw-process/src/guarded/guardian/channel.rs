@@ -11,8 +11,11 @@ use rustix::net::{
 
 use crate::guarded::guardian::message::LARGEST;
 
-/// How many descriptors come with a message: the three standard streams.
+/// How many descriptors come with a message, at most: the three standard streams.
 const DESCRIPTORS: usize = 3;
+/// What stands before a message: its length, and how many descriptors are its own. Several messages
+/// can be read at once, and the descriptors of the last one come with the first.
+const HEADER: usize = 5;
 
 /// Sends one message whole.
 pub(crate) fn send(
@@ -24,8 +27,13 @@ pub(crate) fn send(
         .ok()
         .filter(|_| message.len() <= LARGEST)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the message is too large"))?;
-    let mut bytes = Vec::with_capacity(message.len() + 4);
+    let count = u8::try_from(descriptors.len())
+        .ok()
+        .filter(|_| descriptors.len() <= DESCRIPTORS)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "too many descriptors"))?;
+    let mut bytes = Vec::with_capacity(message.len() + HEADER);
     bytes.extend_from_slice(&length.to_le_bytes());
+    bytes.push(count);
     bytes.extend_from_slice(message);
     let mut sent = 0;
     while sent < bytes.len() {
@@ -60,7 +68,7 @@ impl Receiver {
     ) -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
         loop {
             if let Some(message) = self.take_message()? {
-                return Ok(Some((message, std::mem::take(&mut self.descriptors))));
+                return Ok(Some(message));
             }
             if !self.read_more(socket)? {
                 return Ok(None);
@@ -68,23 +76,31 @@ impl Receiver {
         }
     }
 
-    fn take_message(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let Some((header, rest)) = self.bytes.split_first_chunk() else {
+    fn take_message(&mut self) -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
+        let Some((length, count)) = self.header() else {
             return Ok(None);
         };
-        let length = u32::from_le_bytes(*header) as usize;
+        let malformed = |reason| Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         if length > LARGEST {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "a message is too large",
-            ));
+            return malformed("a message is too large");
         }
-        if rest.len() < length {
+        if !self.has_message() {
             return Ok(None);
         }
-        let message = rest[..length].to_vec();
-        self.bytes.drain(..length + 4);
-        Ok(Some(message))
+        // They travel with the first byte, so they are here.
+        if count > self.descriptors.len() {
+            return malformed("a message has lost its descriptors");
+        }
+        let message = self.bytes[HEADER..HEADER + length].to_vec();
+        self.bytes.drain(..HEADER + length);
+        Ok(Some((message, self.descriptors.drain(..count).collect())))
+    }
+
+    /// The length of the next message and how many descriptors it has, once that is there.
+    fn header(&self) -> Option<(usize, usize)> {
+        let (header, _) = self.bytes.split_first_chunk::<HEADER>()?;
+        let [a, b, c, d, count] = *header;
+        Some((u32::from_le_bytes([a, b, c, d]) as usize, count.into()))
     }
 
     /// Reads what is there, or waits for it; `false` when the other side is gone.
@@ -111,8 +127,43 @@ impl Receiver {
 
     /// Whether a message is waiting that needs no reading.
     pub(crate) fn has_message(&self) -> bool {
-        self.bytes
-            .split_first_chunk()
-            .is_some_and(|(header, rest)| rest.len() >= u32::from_le_bytes(*header) as usize)
+        self.header()
+            .is_some_and(|(length, _)| self.bytes.len() - HEADER >= length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+    use super::*;
+
+    #[test]
+    fn descriptors_stay_with_their_message_when_several_are_read_at_once() {
+        let (ours, theirs) = socketpair(
+            AddressFamily::UNIX,
+            SocketType::STREAM,
+            SocketFlags::CLOEXEC,
+            None,
+        )
+        .unwrap();
+        let file = std::fs::File::open("/dev/null").unwrap();
+        let three = [file.as_fd(); 3];
+        send(&ours, b"kill", &[]).unwrap();
+        send(&ours, b"start", &three).unwrap();
+        send(&ours, b"", &[]).unwrap();
+        send(&ours, b"start again", &three).unwrap();
+        let mut receiver = Receiver::default();
+        for (expected, count) in [
+            (&b"kill"[..], 0),
+            (b"start", 3),
+            (b"", 0),
+            (b"start again", 3),
+        ] {
+            let (message, descriptors) = receiver.receive(&theirs).unwrap().unwrap();
+            assert_eq!((&message[..], descriptors.len()), (expected, count));
+        }
+        drop(ours);
+        assert!(receiver.receive(&theirs).unwrap().is_none());
     }
 }

@@ -139,7 +139,9 @@ impl Guardian<'_> {
             }
             Err(error) => Event::NotStarted {
                 number,
-                error: error.raw_os_error().unwrap_or(0),
+                error: error
+                    .raw_os_error()
+                    .unwrap_or(rustix::io::Errno::IO.raw_os_error()),
             },
         };
         self.tell(event)
