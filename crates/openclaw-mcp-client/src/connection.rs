@@ -1,12 +1,10 @@
 //! A connection to a server, as the rest of the program sees it.
 
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tokio::sync::Semaphore;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::error::RequestError;
 use crate::model::{
@@ -14,21 +12,16 @@ use crate::model::{
     ResourceContents, ResourceTemplate, ServerInfo, Tool, ToolResult,
 };
 use crate::person::Person;
-use crate::session::{Core, Era, Request, Subscription, parameters_of};
-use crate::traffic::{Changes, ProgressListener};
+use crate::session::{Core, Era, Limits, Request, Subscription};
+use crate::time::deadline;
+use crate::traffic::{Changes, ProgressListener, TicketKind, TicketOptions};
 use crate::transport::{Link, Presence};
 use crate::wire::RawJson;
-
-/// How many tools may be called at once.
-const CALLS: usize = 128;
-/// The error of a server whose tools have other headers than it told us last.
-const HEADER_MISMATCH: i64 = -32020;
 
 /// A connection to a server. Dropping it ends it, and the server's program if there is one.
 pub struct Connection {
     core: Arc<Core>,
-    calls: Semaphore,
-    subscription: Option<Subscription>,
+    subscription: Mutex<Option<Subscription>>,
 }
 
 /// How a tool is called.
@@ -75,15 +68,14 @@ pub struct Diagnostics {
 }
 
 impl Connection {
-    pub(crate) fn new(core: Arc<Core>, parallel_calls: bool) -> Self {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
         let modern = core.terms().filter(|terms| terms.era == Era::Modern);
         let announces = modern.is_some_and(|terms| {
             let capabilities = terms.server.capabilities;
             capabilities.list_changes || capabilities.subscriptions
         });
         Self {
-            subscription: announces.then(|| Subscription::start(core.clone())),
-            calls: Semaphore::new(if parallel_calls { CALLS } else { 1 }),
+            subscription: Mutex::new(announces.then(|| Subscription::start(core.clone()))),
             core,
         }
     }
@@ -121,7 +113,18 @@ impl Connection {
         options: CallOptions,
     ) -> Result<ToolResult, RequestError> {
         let started = Instant::now();
-        let result = self.call(name, arguments, options).await;
+        let timeouts = self.core.timeouts;
+        let limits = Limits {
+            idle: options.idle.unwrap_or(timeouts.request),
+            until: deadline(options.total.unwrap_or(timeouts.total)),
+        };
+        let ticket = TicketOptions {
+            progress: options.progress,
+            person: options.person,
+            ..TicketOptions::default()
+        };
+        let call = self.core.call_tool(name, arguments, limits, ticket);
+        let result = call.await;
         let elapsed = started.elapsed();
         let server = &self.core.inbound.server;
         match &result {
@@ -133,107 +136,23 @@ impl Connection {
         result
     }
 
-    async fn call(
-        &self,
-        name: &str,
-        arguments: Map<String, Value>,
-        options: CallOptions,
-    ) -> Result<ToolResult, RequestError> {
-        let timeouts = self.core.timeouts;
-        let until = Instant::now() + options.total.unwrap_or(timeouts.total);
-        let Ok(Ok(_permit)) = timeout_at(until, self.calls.acquire()).await else {
-            let reason = "other calls to the server take too long";
-            return Err(RequestError::NotSent(reason.to_owned()));
-        };
-        self.learn_headers().await;
-        let params = Map::from_iter([
-            ("name".to_owned(), name.into()),
-            ("arguments".to_owned(), Value::Object(arguments)),
-        ]);
-        let request = |params| {
-            let mut request = Request::new("tools/call", params, timeouts);
-            request.limits.until = until;
-            request.limits.idle = options.idle.unwrap_or(timeouts.request);
-            request.ticket.is_call = true;
-            request.ticket.progress.clone_from(&options.progress);
-            request.ticket.person.clone_from(&options.person);
-            request
-        };
-        // Kept only where it may be needed again.
-        let again = self.has_headers().then(|| params.clone());
-        let result = self.core.request_in_rounds(request(params)).await;
-        let result = match (result, again) {
-            // It was refused unread: the tool has other headers by now.
-            (Err(RequestError::Refused(error)), Some(params)) if error.code == HEADER_MISMATCH => {
-                self.list_tools().await?;
-                self.core.request_in_rounds(request(params)).await?
-            }
-            (result, _) => result?,
-        };
-        ToolResult::read(&result).map_err(RequestError::BadAnswer)
-    }
-
-    /// Whether parameters of tools may be sent as headers.
-    fn has_headers(&self) -> bool {
-        let is_modern = || {
-            let terms = self.core.terms();
-            terms.is_some_and(|terms| terms.era == Era::Modern)
-        };
-        matches!(self.core.link, Link::Streamable(_)) && is_modern()
-    }
-
-    /// Finds out which parameters are sent as headers, before the first call.
-    async fn learn_headers(&self) {
-        let is_listed = || {
-            let parameters = self.core.header_parameters.read();
-            parameters.unwrap_or_else(PoisonError::into_inner).listed
-        };
-        if self.has_headers() && !is_listed() {
-            // If it fails, the call says why.
-            let _ = self.list_tools().await;
-        }
-    }
-
     /// Lists the tools.
     pub async fn list_tools(&self) -> Result<Listing<Tool>, RequestError> {
-        if !self.has_headers() {
-            return self.core.list(ListKind::Tools, Tool::read).await;
-        }
-        let read = |fields| {
-            let tool = Tool::read(fields)?;
-            let parameters = parameters_of(&tool.input_schema)
-                .map_err(|reason| format!("`{}`: {reason}", tool.name))?;
-            Ok((tool, parameters))
-        };
-        let listing = self.core.list(ListKind::Tools, read).await?;
-        let mut headers = HashMap::new();
-        let mut tools = Vec::with_capacity(listing.items.len());
-        for (tool, parameters) in listing.items {
-            headers.insert(tool.name.clone(), parameters);
-            tools.push(tool);
-        }
-        self.core
-            .header_parameters
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .replace(headers);
-        Ok(Listing {
-            items: tools,
-            dropped: listing.dropped,
-            truncated: listing.truncated,
-        })
+        self.core.list_tools(self.until()).await
     }
 
     /// Lists the resources.
     pub async fn list_resources(&self) -> Result<Listing<Resource>, RequestError> {
-        self.core.list(ListKind::Resources, Resource::read).await
+        self.core
+            .list(ListKind::Resources, self.until(), Resource::read)
+            .await
     }
 
     /// Lists the patterns for addresses of resources; servers that know none list none.
     pub async fn list_resource_templates(&self) -> Result<Listing<ResourceTemplate>, RequestError> {
         let listed = self
             .core
-            .list(ListKind::Templates, ResourceTemplate::read)
+            .list(ListKind::Templates, self.until(), ResourceTemplate::read)
             .await;
         match listed {
             Err(error) if error.is_unknown_method() => Ok(Listing::default()),
@@ -243,7 +162,9 @@ impl Connection {
 
     /// Lists the prompts.
     pub async fn list_prompts(&self) -> Result<Listing<Prompt>, RequestError> {
-        self.core.list(ListKind::Prompts, Prompt::read).await
+        self.core
+            .list(ListKind::Prompts, self.until(), Prompt::read)
+            .await
     }
 
     /// Reads a resource.
@@ -305,36 +226,36 @@ impl Connection {
     }
 
     async fn change_subscription(&self, uri: &str, wanted: bool) -> Result<(), RequestError> {
+        let not_offered = RequestError::NotOffered("subscriptions to resources");
         if !self.server().capabilities.subscriptions {
-            return Err(RequestError::NotOffered("subscriptions to resources"));
+            return Err(not_offered);
         }
-        if let Some(subscription) = &self.subscription {
-            subscription.want(uri, wanted);
-            return Ok(());
-        }
-        let method = if wanted {
-            "resources/subscribe"
-        } else {
-            "resources/unsubscribe"
+        let is_told = {
+            let subscription = self.subscription();
+            subscription.as_ref().map(|it| it.want(uri, wanted))
         };
-        let params = Map::from_iter([("uri".to_owned(), uri.into())]);
-        self.simple(method, params).await.map(drop)
+        match is_told {
+            Some(true) => Ok(()),
+            Some(false) => Err(not_offered),
+            None => self.core.watch(uri, wanted).await,
+        }
     }
 
     /// Finds out whether the server still answers.
     pub async fn ping(&self, within: Duration) -> Result<(), RequestError> {
-        let is_modern = self
-            .core
-            .terms()
-            .is_some_and(|terms| terms.era == Era::Modern);
         // The second era has no ping.
-        let method = if is_modern { "server/discover" } else { "ping" };
+        let method = if self.core.speaks(Era::Modern) {
+            "server/discover"
+        } else {
+            "ping"
+        };
         let mut request = Request::new(method, Map::new(), self.core.timeouts);
         request.limits.idle = within;
-        request.limits.until = Instant::now() + within;
+        request.limits.until = deadline(within);
         match self.core.request(&mut request).await {
-            // An error is a sign of life, too.
-            Ok(_) | Err(RequestError::Refused(_)) => Ok(()),
+            Ok(_) => Ok(()),
+            // That it does not know the question is a sign of life, too.
+            Err(error) if error.is_unknown_method() => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -361,9 +282,19 @@ impl Connection {
     }
 
     /// Ends the connection properly, and waits until nothing of it is left.
-    pub async fn close(self) {
-        drop(self.subscription);
+    pub async fn close(&self) {
+        drop(self.subscription().take());
         self.core.link.close().await;
+    }
+
+    fn subscription(&self) -> MutexGuard<'_, Option<Subscription>> {
+        let subscription = self.subscription.lock();
+        subscription.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// When a request that is made now has to be answered at last.
+    fn until(&self) -> Instant {
+        deadline(self.core.timeouts.total)
     }
 
     async fn in_rounds(
@@ -373,6 +304,7 @@ impl Connection {
         person: Option<Arc<dyn Person>>,
     ) -> Result<RawJson, RequestError> {
         let mut request = Request::new(method, params, self.core.timeouts);
+        request.ticket.kind = TicketKind::Interactive;
         request.ticket.person = person;
         self.core.request_in_rounds(request).await
     }
@@ -396,5 +328,5 @@ fn read<T>(
         .map_err(|error| error.to_string())
         .and_then(|value| Fields::of(value).ok_or_else(|| "it is not an object".to_owned()))
         .and_then(read)
-        .map_err(RequestError::BadAnswer)
+        .map_err(RequestError::BadResult)
 }

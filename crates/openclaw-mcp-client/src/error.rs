@@ -1,5 +1,6 @@
 //! What can go wrong, by what the caller can do about it.
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use openclaw_process::{ResolveError, SpawnError};
@@ -63,13 +64,32 @@ fn last_words(line: Option<&str>) -> String {
         .unwrap_or_default()
 }
 
+/// Whether a status says that nothing was done: 408 and most of 5xx may come after it was, from
+/// whatever stands between us and the server.
+fn is_refusal(failure: &HttpFailure) -> bool {
+    match failure.status.as_u16() {
+        408 => false,
+        400..=499 => true,
+        503 => failure.retry_after.is_some(),
+        _ => false,
+    }
+}
+
 impl ConnectError {
     /// Whether trying again with the same definition can't help.
     pub fn is_permanent(&self) -> bool {
-        matches!(
-            self,
-            Self::NoProgram(_) | Self::Tls(_) | Self::Header(_) | Self::NotStarted(_)
-        )
+        match self {
+            Self::NoProgram(_)
+            | Self::Tls(_)
+            | Self::Header(_)
+            | Self::NotStarted(SpawnError::NoDirectory(_)) => true,
+            // The system may have been short of something.
+            Self::NotStarted(SpawnError::Refused { source, .. }) => matches!(
+                source.kind(),
+                ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::InvalidInput
+            ),
+            _ => false,
+        }
     }
 }
 
@@ -88,9 +108,12 @@ pub enum RequestError {
     /// The server, or something before it, answered with an HTTP status.
     #[error("{0}")]
     Http(Box<HttpFailure>),
-    /// It was done, but its answer can't be used.
+    /// What came back is no answer.
     #[error("the answer of the server can't be used: {0}")]
     BadAnswer(String),
+    /// It was done, but its result can't be used.
+    #[error("the result can't be used: {0}")]
+    BadResult(String),
     /// The server does not offer this.
     #[error("the server does not offer {0}")]
     NotOffered(&'static str),
@@ -125,12 +148,13 @@ impl RequestError {
     /// What is known of the request.
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::Refused(_) | Self::NotSent(_) | Self::NotOffered(_) => Outcome::NotDone,
-            Self::Http(failure) if matches!(failure.status.as_u16(), 400..=499 | 503) => {
-                Outcome::NotDone
+            Self::NotSent(_) | Self::NotOffered(_) => Outcome::NotDone,
+            Self::Refused(error) if error.is_refusal() => Outcome::NotDone,
+            Self::Http(failure) if is_refusal(failure) => Outcome::NotDone,
+            Self::Refused(_) | Self::Http(_) | Self::OutcomeUnknown(_) | Self::BadAnswer(_) => {
+                Outcome::Unknown
             }
-            Self::Http(_) | Self::OutcomeUnknown(_) => Outcome::Unknown,
-            Self::BadAnswer(_) => Outcome::Done,
+            Self::BadResult(_) => Outcome::Done,
         }
     }
 

@@ -22,6 +22,8 @@ mod model;
 mod person;
 mod session;
 mod target;
+mod text;
+mod time;
 mod traffic;
 mod transport;
 mod wire;

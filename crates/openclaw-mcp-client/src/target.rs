@@ -1,5 +1,6 @@
 //! What is connected to: everything that is needed to reach one server, credentials resolved.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,7 +38,7 @@ pub enum Endpoint {
 }
 
 /// A program to start.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ProgramTarget {
     /// The program: a name to look up on the `PATH`, or a path.
     pub command: String,
@@ -52,7 +53,7 @@ pub struct ProgramTarget {
 }
 
 /// A server at an address.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct AddressTarget {
     /// The address.
     pub url: Url,
@@ -64,6 +65,28 @@ pub struct AddressTarget {
     pub authorization: Option<Secret>,
     /// How both sides prove who they are.
     pub tls: TlsSettings,
+}
+
+impl fmt::Debug for ProgramTarget {
+    /// Arguments may hold what should not be shown.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ProgramTarget")
+            .field("command", &self.command)
+            .field("arguments", &self.arguments.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for AddressTarget {
+    /// Queries and users may hold what should not be shown.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let origin = self.url.origin().ascii_serialization();
+        formatter
+            .debug_struct("AddressTarget")
+            .field("url", &format_args!("{origin}{}", self.url.path()))
+            .finish_non_exhaustive()
+    }
 }
 
 /// The HTTP transport that is tried first.

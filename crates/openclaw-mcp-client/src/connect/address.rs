@@ -10,6 +10,7 @@ use crate::error::{ConnectError, RequestError};
 use crate::http::HttpEndpoint;
 use crate::session::{Core, Discovered, Era, discover, initialize, means_legacy};
 use crate::target::{AddressTarget, FirstTransport, Target};
+use crate::time::{self, deadline};
 use crate::traffic::Inbound;
 use crate::transport::{Events, Link, Streamable};
 
@@ -17,6 +18,11 @@ use crate::transport::{Events, Link, Streamable};
 const PROBE_SHARE: u32 = 4;
 /// How long at most.
 const PROBE: Duration = Duration::from_secs(5);
+
+/// What share of the time the older transport has to begin where it is tried first.
+const FIRST_SHARE: u32 = 3;
+/// And where it is the last way.
+const LAST_SHARE: u32 = 2;
 
 /// What came of one way.
 enum Tried {
@@ -58,7 +64,7 @@ impl Connector {
             (_, None) => address.first == FirstTransport::Events,
         };
         if events_first {
-            match attempt.events().await? {
+            match attempt.events(FIRST_SHARE).await? {
                 Tried::Agreed(core) => Ok(core),
                 Tried::Other(reason) => match attempt.streamable(expected).await? {
                     Tried::Agreed(core) => Ok(core),
@@ -68,8 +74,9 @@ impl Connector {
         } else {
             match attempt.streamable(expected).await? {
                 Tried::Agreed(core) => Ok(core),
-                Tried::Other(reason) => match attempt.events().await? {
+                Tried::Other(reason) => match attempt.events(LAST_SHARE).await? {
                     Tried::Agreed(core) => Ok(core),
+                    // What the server said to the usual way tells more.
                     Tried::Other(_) => Err(reason),
                 },
             }
@@ -98,7 +105,7 @@ impl Attempt<'_> {
     fn core(&self, link: impl FnOnce(HttpEndpoint, Arc<Inbound>) -> Link) -> Arc<Core> {
         let inbound = Inbound::new(&self.target.name, self.target.roots.clone());
         let link = link(self.endpoint.clone(), inbound.clone());
-        Core::new(inbound, link, self.target.timeouts)
+        Core::new(inbound, link, self.target)
     }
 
     async fn streamable(&self, expected: Expected) -> Result<Tried, ConnectError> {
@@ -115,7 +122,7 @@ impl Attempt<'_> {
             },
             Expected::First(Era::Modern) | Expected::Unknown => {
                 let share = self.target.timeouts.connection / PROBE_SHARE;
-                let probe = self.until.min(Instant::now() + share.min(PROBE));
+                let probe = self.until.min(deadline(share.min(PROBE)));
                 self.discover(&core, probe).await?.unwrap_or(false)
             }
         };
@@ -125,20 +132,15 @@ impl Attempt<'_> {
         self.step.doing("waiting for its answer to `initialize`");
         match initialize(&core, self.until).await {
             Ok(()) => Ok(Tried::Agreed(core)),
-            Err(RequestError::Refused(error)) if expected == Expected::First(Era::Legacy) => {
-                // It may have moved on since it was last seen.
-                match self.discover(&core, self.until).await? {
-                    Some(true) => Ok(Tried::Agreed(core)),
-                    _ => Ok(Tried::Other(self.step.failed(RequestError::Refused(error)))),
-                }
-            }
             Err(error) => {
-                let elsewhere = match &error {
-                    RequestError::Http(failure) => means_legacy(failure.status.as_u16()),
-                    // A page, or an error in the form of the protocol with a status of 4xx.
-                    RequestError::BadAnswer(_) | RequestError::Refused(_) => true,
-                    _ => false,
-                };
+                let elsewhere = is_elsewhere(&error);
+                // It may have moved on since it was last seen.
+                if expected == Expected::First(Era::Legacy)
+                    && (elsewhere || matches!(error, RequestError::Refused(_)))
+                    && self.discover(&core, self.until).await? == Some(true)
+                {
+                    return Ok(Tried::Agreed(core));
+                }
                 let error = self.step.failed(error);
                 if elsewhere {
                     Ok(Tried::Other(error))
@@ -159,30 +161,44 @@ impl Attempt<'_> {
             Ok(Ok(Discovered::Legacy)) => Ok(Some(false)),
             Ok(Ok(Discovered::Strange(offered))) => Err(ConnectError::Revision { offered }),
             Ok(Err(RequestError::OutcomeUnknown(_))) if self.until > Instant::now() => Ok(None),
+            // The next question can wait longer.
+            Ok(Err(RequestError::Http(failure)))
+                if matches!(failure.status.as_u16(), 408 | 429 | 503) =>
+            {
+                Ok(None)
+            }
             Ok(Err(error)) => Err(self.step.failed(error)),
         }
     }
 
-    async fn events(&self) -> Result<Tried, ConnectError> {
+    /// Tries the older transport; its stream has only a share of the time to name an address,
+    /// since any stream of events may keep silent.
+    async fn events(&self, share: u32) -> Result<Tried, ConnectError> {
         self.step.doing("waiting for its stream of events");
         let core = self.core(|endpoint, inbound| Link::Events(Events::new(endpoint, inbound)));
         let Link::Events(events) = &core.link else {
             return Err(ConnectError::Unreachable("no stream".to_owned()));
         };
-        match events.open(self.until).await {
+        let opening = self.until.min(deadline(time::until(self.until) / share));
+        match events.open(opening).await {
             Ok(()) => {}
-            Err(RequestError::Http(failure)) if means_legacy(failure.status.as_u16()) => {
-                return Ok(Tried::Other(self.step.failed(RequestError::Http(failure))));
-            }
-            Err(error @ RequestError::BadAnswer(_)) => {
-                return Ok(Tried::Other(self.step.failed(error)));
-            }
-            Err(error) => return Err(self.step.failed(error)),
+            Err(error) => return Ok(Tried::Other(self.step.failed(error))),
         }
         self.step.doing("waiting for its answer to `initialize`");
         match initialize(&core, self.until).await {
             Ok(()) => Ok(Tried::Agreed(core)),
             Err(error) => Err(self.step.failed(error)),
         }
+    }
+}
+
+/// Whether an answer to `initialize` may be that of a server which speaks the older transport.
+fn is_elsewhere(error: &RequestError) -> bool {
+    match error {
+        RequestError::Http(failure) => means_legacy(failure.status.as_u16()),
+        RequestError::Refused(error) => error.status.is_some_and(means_legacy),
+        // A page, say.
+        RequestError::BadAnswer(_) => true,
+        _ => false,
     }
 }

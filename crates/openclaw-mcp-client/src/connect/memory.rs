@@ -87,11 +87,18 @@ impl EraMemory {
         let _ = writing.await;
     }
 
-    /// Forgets what it spoke, for now; the file keeps it until something else is remembered.
-    pub fn forget(&self, fingerprint: &str) {
-        if let Some(eras) = self.lock().as_mut() {
-            eras.servers.remove(fingerprint);
+    /// Forgets what it spoke.
+    pub async fn forget(&self, fingerprint: &str) {
+        if self.recall(fingerprint).is_none() {
+            return;
         }
+        let (memory, fingerprint) = (self.clone(), fingerprint.to_owned());
+        let writing = tokio::task::spawn_blocking(move || {
+            memory.change(|servers| {
+                servers.remove(&fingerprint);
+            });
+        });
+        let _ = writing.await;
     }
 
     fn change(&self, change: impl FnOnce(&mut BTreeMap<String, RememberedEra>)) {

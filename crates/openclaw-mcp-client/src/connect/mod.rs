@@ -18,6 +18,8 @@ use crate::error::{ConnectError, RequestError, UnknownOutcome};
 use crate::http::HttpClients;
 use crate::session::{Core, Era};
 use crate::target::{Endpoint, Protocol, Target};
+use crate::text::shown;
+use crate::time::deadline;
 use crate::transport::Link;
 
 /// Connects to servers. All connections of a process share one.
@@ -68,7 +70,7 @@ impl Connector {
     /// Connects to a server.
     pub async fn connect(&self, target: &Target) -> Result<Connection, ConnectError> {
         let started = Instant::now();
-        let until = started + target.timeouts.connection;
+        let until = deadline(target.timeouts.connection);
         let step = Step::new(target.timeouts.connection, until);
         let connecting = async {
             match &target.endpoint {
@@ -83,10 +85,13 @@ impl Connector {
         let core = match timeout_at(until, connecting).await {
             Ok(Ok(core)) => core,
             Ok(Err(error)) => {
-                self.forget(target);
+                self.forget(target).await;
                 return Err(error);
             }
-            Err(_) => return Err(step.timed_out()),
+            Err(_) => {
+                self.forget(target).await;
+                return Err(step.timed_out());
+            }
         };
         self.remember(target, &core).await;
         if let Some(terms) = core.terms() {
@@ -97,7 +102,7 @@ impl Connector {
                 "connected"
             );
         }
-        Ok(Connection::new(core, target.parallel_calls))
+        Ok(Connection::new(core))
     }
 
     /// Which era the configuration or the memory says the server speaks.
@@ -132,9 +137,9 @@ impl Connector {
     }
 
     /// What was remembered may be the reason of a failure.
-    fn forget(&self, target: &Target) {
+    async fn forget(&self, target: &Target) {
         if let (Some(memory), Some(fingerprint)) = (&self.memory, &target.fingerprint) {
-            memory.forget(fingerprint);
+            memory.forget(fingerprint).await;
         }
     }
 }
@@ -174,7 +179,7 @@ impl Step {
             .into_iter()
             .rev()
             .find(|line| !line.trim().is_empty())?;
-        Some(line.chars().filter(|c| !c.is_control()).take(300).collect())
+        Some(shown(&line, 300))
     }
 
     fn timed_out(&self) -> ConnectError {
@@ -200,7 +205,7 @@ impl Step {
                 ConnectError::Unauthorized(failure)
             }
             RequestError::Http(failure) => ConnectError::Refused(failure.to_string()),
-            RequestError::BadAnswer(reason) => {
+            RequestError::BadAnswer(reason) | RequestError::BadResult(reason) => {
                 ConnectError::Refused(format!("its answer can't be used: {reason}"))
             }
             RequestError::OutcomeUnknown(UnknownOutcome::Lost(reason)) => ConnectError::Gone {

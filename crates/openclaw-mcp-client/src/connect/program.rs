@@ -11,9 +11,13 @@ use super::{Connector, Expected, Step};
 use crate::error::{ConnectError, RequestError, UnknownOutcome};
 use crate::session::{Core, Discovered, Era, discover, initialize};
 use crate::target::{ProgramTarget, Target};
-use crate::traffic::{Inbound, LogAllowance, printable};
+use crate::text::shown;
+use crate::time::deadline;
+use crate::traffic::{Inbound, LogAllowance};
 use crate::transport::{Link, Stdio};
 
+/// How much of a line of standard error is logged.
+const STDERR_SHOWN: usize = 2_000;
 /// How long a server has to answer in the second era before it is asked in the first as well.
 ///
 /// Servers that pass over what they don't know answer nothing at all, and one that is slow to
@@ -43,32 +47,51 @@ impl Connector {
             Expected::Only(Era::Legacy) => initialize(&core, until).await,
             Expected::Only(Era::Modern) => modern(discover(&core, until).await, step)?,
             Expected::First(Era::Legacy) => match initialize(&core, until).await {
-                Err(RequestError::Refused(_)) => modern(discover(&core, until).await, step)?,
-                other => other,
-            },
-            Expected::First(Era::Modern) => match discover(&core, until).await {
-                Ok(Discovered::Legacy) => initialize(&core, until).await,
-                other => modern(other, step)?,
-            },
-            Expected::Unknown => match Box::pin(probe(&core, until, step)).await? {
-                Probed::Agreed => Ok(()),
-                Probed::Gone => {
-                    // It ended over a question that it does not know: it is started again, and
-                    // asked only what it knows.
-                    core.link.close().await;
-                    let core = self.open(target, program, step).await?;
-                    step.doing("waiting for its answer to `initialize`");
-                    return match initialize(&core, until).await {
-                        Ok(()) => Ok(core),
-                        Err(error) => Err(step.failed(error)),
+                // It may have moved on since it was last seen.
+                Err(RequestError::Refused(_) | RequestError::BadAnswer(_)) => {
+                    modern(discover(&core, until).await, step)?
+                }
+                Err(error) if is_gone(&error) => {
+                    let core = self.open_again(&core, target, program, step).await?;
+                    return match Box::pin(probe(&core, until, step)).await? {
+                        Probed::Agreed => Ok(core),
+                        Probed::Gone(error) => Err(step.failed(error)),
                     };
                 }
+                other => other,
             },
+            Expected::First(Era::Modern) | Expected::Unknown => {
+                match Box::pin(probe(&core, until, step)).await? {
+                    Probed::Agreed => Ok(()),
+                    Probed::Gone(_) => {
+                        // It ended over a question that it does not know: now it is asked only
+                        // what it knows.
+                        let core = self.open_again(&core, target, program, step).await?;
+                        step.doing("waiting for its answer to `initialize`");
+                        return match initialize(&core, until).await {
+                            Ok(()) => Ok(core),
+                            Err(error) => Err(step.failed(error)),
+                        };
+                    }
+                }
+            }
         };
         match agreed {
             Ok(()) => Ok(core),
             Err(error) => Err(step.failed(error)),
         }
+    }
+
+    /// Ends a program and starts it again.
+    async fn open_again(
+        &self,
+        old: &Core,
+        target: &Target,
+        program: &ProgramTarget,
+        step: &Step,
+    ) -> Result<Arc<Core>, ConnectError> {
+        old.link.close().await;
+        self.open(target, program, step).await
     }
 
     async fn open(
@@ -88,7 +111,7 @@ impl Connector {
         };
         let patience = target.timeouts.request;
         let stdio = Stdio::new(process, input, output, inbound.clone(), patience);
-        Ok(Core::new(inbound, Link::Stdio(stdio), target.timeouts))
+        Ok(Core::new(inbound, Link::Stdio(stdio), target))
     }
 
     async fn spawn(
@@ -123,7 +146,7 @@ impl Connector {
         let allowance = LogAllowance::default();
         let heard = move |line: &str| {
             if allowance.take(&server) {
-                tracing::warn!(server, "stderr: {}", printable(line));
+                tracing::warn!(server, "stderr: {}", shown(line, STDERR_SHOWN));
             }
         };
         let process = self.launcher.spawn(&command, heard).await?;
@@ -136,23 +159,25 @@ enum Probed {
     /// There is an agreement.
     Agreed,
     /// The program ended over the question.
-    Gone,
+    Gone(RequestError),
+}
+
+/// Whether the program is not there any more.
+fn is_gone(error: &RequestError) -> bool {
+    matches!(
+        error,
+        RequestError::NotSent(_) | RequestError::OutcomeUnknown(UnknownOutcome::Lost(_))
+    )
 }
 
 /// Asks for the second era and, if there is no answer for a while, for the first as well.
 async fn probe(core: &Core, until: Instant, step: &Step) -> Result<Probed, ConnectError> {
-    let gone = |error: &RequestError| {
-        matches!(
-            error,
-            RequestError::NotSent(_) | RequestError::OutcomeUnknown(UnknownOutcome::Lost(_))
-        )
-    };
     let discovering = discover(core, until);
     tokio::pin!(discovering);
     let in_time = tokio::select! {
         biased;
         discovered = &mut discovering => Some(discovered),
-        () = sleep_until(until.min(Instant::now() + PROBE)) => None,
+        () = sleep_until(until.min(deadline(PROBE))) => None,
     };
     let discovered = match in_time {
         Some(discovered) => discovered,
@@ -164,33 +189,41 @@ async fn probe(core: &Core, until: Instant, step: &Step) -> Result<Probed, Conne
                 biased;
                 discovered = &mut discovering => match discovered {
                     // The first question was not understood; the second one is on its way.
-                    Ok(Discovered::Legacy) => return finished(initializing.await, gone, step),
+                    Ok(Discovered::Legacy) => return finished(initializing.await, step),
                     other => other,
                 },
-                initialized = &mut initializing => return finished(initialized, gone, step),
+                initialized = &mut initializing => match initialized {
+                    // The second question was not understood; the first one is still open.
+                    Err(error @ (RequestError::Refused(_) | RequestError::BadAnswer(_))) => {
+                        match discovering.await {
+                            Ok(Discovered::Legacy) => return Err(step.failed(error)),
+                            other => other,
+                        }
+                    }
+                    other => return finished(other, step),
+                },
             }
         }
     };
     match discovered {
         Ok(Discovered::Legacy) => {
             step.doing("waiting for its answer to `initialize`");
-            finished(initialize(core, until).await, |_| false, step)
+            match initialize(core, until).await {
+                Ok(()) => Ok(Probed::Agreed),
+                Err(error) => Err(step.failed(error)),
+            }
         }
         Ok(Discovered::Modern) => Ok(Probed::Agreed),
         Ok(Discovered::Strange(offered)) => Err(ConnectError::Revision { offered }),
-        Err(error) if gone(&error) => Ok(Probed::Gone),
+        Err(error) if is_gone(&error) => Ok(Probed::Gone(error)),
         Err(error) => Err(step.failed(error)),
     }
 }
 
-fn finished(
-    initialized: Result<(), RequestError>,
-    gone: impl Fn(&RequestError) -> bool,
-    step: &Step,
-) -> Result<Probed, ConnectError> {
+fn finished(initialized: Result<(), RequestError>, step: &Step) -> Result<Probed, ConnectError> {
     match initialized {
         Ok(()) => Ok(Probed::Agreed),
-        Err(error) if gone(&error) => Ok(Probed::Gone),
+        Err(error) if is_gone(&error) => Ok(Probed::Gone(error)),
         Err(error) => Err(step.failed(error)),
     }
 }

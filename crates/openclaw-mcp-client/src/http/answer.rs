@@ -5,15 +5,18 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use http::{HeaderMap, Response, StatusCode};
+use http::{HeaderMap, HeaderName, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
+use memchr::{memchr, memrchr};
 use tokio::time::timeout;
+use url::Url;
 
 use super::error::HttpError;
 use super::events::EventStream;
-use super::excerpt::excerpt;
+use super::excerpt::{excerpt, one_line};
 use super::failure::beginning;
+use super::redirect::without_secrets;
 
 /// How much of a body that nobody wants is read, so that its connection can be used again.
 const LARGEST_UNWANTED: usize = 16 * 1024;
@@ -23,8 +26,9 @@ const LONGEST_UNWANTED: Duration = Duration::from_secs(1);
 const SET_ASIDE: usize = 1024 * 1024;
 
 /// A successful answer.
-#[derive(Debug)]
 pub(crate) struct Answer {
+    /// The address that it came from, which is another one after redirects.
+    pub(crate) url: Url,
     /// The headers.
     pub(crate) headers: HeaderMap,
     /// The body.
@@ -58,7 +62,7 @@ pub(crate) struct OtherBody {
 
 impl Answer {
     /// Takes an answer with a status of success.
-    pub(super) async fn read(response: Response<Incoming>) -> Self {
+    pub(super) async fn read(response: Response<Incoming>, url: Url) -> Self {
         let (head, body) = response.into_parts();
         let body = match head.status {
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT => {
@@ -68,9 +72,20 @@ impl Answer {
             _ => Body::new(&head.headers, body).await,
         };
         Self {
+            url,
             headers: head.headers,
             body,
         }
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Answer")
+            .field("url", &without_secrets(&self.url))
+            .field("body", &self.body)
+            .finish_non_exhaustive()
     }
 }
 
@@ -79,15 +94,17 @@ impl Body {
         if body.is_end_stream() {
             return Self::Empty;
         }
-        let declared = header(headers, CONTENT_TYPE);
-        let encoding = header(headers, CONTENT_ENCODING);
+        let declared = header(headers, &CONTENT_TYPE);
+        let encoding = header(headers, &CONTENT_ENCODING);
         // We never ask for compression; a server that compresses all the same is not understood.
-        let is_plain = encoding.is_empty() || encoding.eq_ignore_ascii_case("identity");
-        match media_type(&declared) {
+        let is_plain = encoding.is_empty() || encoding.eq_ignore_ascii_case(b"identity");
+        match media_type(declared) {
             MediaType::Json if is_plain => return Self::Json(JsonBody(body)),
             MediaType::Events if is_plain => return Self::Events(EventStream::new(body)),
             _ => {}
         }
+        let [declared, encoding] =
+            [declared, encoding].map(|value| one_line(&String::from_utf8_lossy(value)));
         let begin = beginning(body, LARGEST_UNWANTED, LONGEST_UNWANTED).await;
         if begin.is_empty() {
             return Self::Empty;
@@ -114,11 +131,26 @@ impl JsonBody {
     /// Reads the whole text, which has at most `limit` bytes and never pauses for longer than
     /// `idle`.
     pub(crate) async fn read(self, limit: usize, idle: Duration) -> Result<Bytes, HttpError> {
-        read(self.0, limit, idle).await
+        self.read_heard(limit, idle, || {}).await
+    }
+
+    /// Reads the whole text as `read` does, and calls `heard` whenever some of it has come.
+    pub(crate) async fn read_heard(
+        self,
+        limit: usize,
+        idle: Duration,
+        heard: impl FnMut(),
+    ) -> Result<Bytes, HttpError> {
+        read(self.0, limit, idle, heard).await
     }
 }
 
-async fn read<B>(mut body: B, limit: usize, idle: Duration) -> Result<Bytes, HttpError>
+async fn read<B>(
+    mut body: B,
+    limit: usize,
+    idle: Duration,
+    mut heard: impl FnMut(),
+) -> Result<Bytes, HttpError>
 where
     B: hyper::body::Body<Data = Bytes, Error: std::error::Error + 'static> + Unpin,
 {
@@ -138,6 +170,7 @@ where
         let Ok(data) = frame.into_data() else {
             continue;
         };
+        heard();
         if data.len() > limit - read.len() {
             return Err(HttpError::TooLarge { limit });
         }
@@ -181,24 +214,25 @@ enum MediaType {
     Other,
 }
 
-fn media_type(declared: &str) -> MediaType {
-    let essence = declared.split(';').next().unwrap_or_default().trim();
-    let suffix = essence.rsplit_once('+').map(|(_, suffix)| suffix);
-    if essence.eq_ignore_ascii_case("application/json")
-        || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("json"))
+fn media_type(declared: &[u8]) -> MediaType {
+    let end = memchr(b';', declared).unwrap_or(declared.len());
+    let essence = declared[..end].trim_ascii();
+    let suffix = memrchr(b'+', essence).map(|plus| &essence[plus..]);
+    if essence.eq_ignore_ascii_case(b"application/json")
+        || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case(b"+json"))
     {
         MediaType::Json
-    } else if essence.eq_ignore_ascii_case("text/event-stream") {
+    } else if essence.eq_ignore_ascii_case(b"text/event-stream") {
         MediaType::Events
     } else {
         MediaType::Other
     }
 }
 
-fn header(headers: &HeaderMap, name: http::HeaderName) -> String {
+fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> &'a [u8] {
     headers
         .get(name)
-        .map(|value| String::from_utf8_lossy(value.as_bytes()).trim().to_owned())
+        .map(|value| value.as_bytes().trim_ascii())
         .unwrap_or_default()
 }
 
@@ -211,9 +245,11 @@ mod tests {
     async fn a_body_may_be_slow_but_not_silent() {
         let second = Duration::from_secs(1);
         let body = SlowBody::new(second, 100);
-        assert_eq!(read(body, 100, second * 2).await.unwrap().len(), 100);
+        let mut heard = 0;
+        let text = read(body, 100, second * 2, || heard += 1).await.unwrap();
+        assert_eq!((text.len(), heard), (100, 100));
         let body = SlowBody::new(second * 3, 100);
-        let error = read(body, 100, second * 2).await.unwrap_err();
+        let error = read(body, 100, second * 2, || {}).await.unwrap_err();
         assert!(
             matches!(error, HttpError::TimedOut { connected: true }),
             "{error:?}"
@@ -229,10 +265,10 @@ mod tests {
             "application/problem+json",
             "application/vnd.api+JSON; v=1",
         ] {
-            assert_eq!(media_type(json), MediaType::Json, "{json}");
+            assert_eq!(media_type(json.as_bytes()), MediaType::Json, "{json}");
         }
         for events in ["text/event-stream", "Text/Event-Stream;charset=UTF-8"] {
-            assert_eq!(media_type(events), MediaType::Events, "{events}");
+            assert_eq!(media_type(events.as_bytes()), MediaType::Events, "{events}");
         }
         for other in [
             "",
@@ -241,7 +277,7 @@ mod tests {
             "text/json-ish",
             "json",
         ] {
-            assert_eq!(media_type(other), MediaType::Other, "{other}");
+            assert_eq!(media_type(other.as_bytes()), MediaType::Other, "{other}");
         }
     }
 }

@@ -1,17 +1,15 @@
-//! One pool of connections per TLS setting, shared by all servers of the process.
+//! The pools of connections of one TLS setting, shared by all servers of the process.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
-use http::{HeaderValue, Request, Response, Uri};
-use http_body_util::Full;
+use http::uri::{Authority, Scheme};
+use http::{HeaderName, HeaderValue, Request, Response, Uri};
 use hyper::body::Incoming;
-use hyper_util::client::legacy::connect::capture_connection;
 use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::{Instant, timeout_at};
@@ -19,18 +17,22 @@ use url::Url;
 
 use super::connector::{Connector, is_connect_timeout};
 use super::error::HttpError;
+use super::kept::{KeptConnections, KeptError};
 use super::proxy::Proxies;
-use super::reason::{is_unprocessed, is_unsent};
+use super::reason::{is_other_version, is_refused_handshake, is_unprocessed, is_unsent};
 use super::redirect::origin;
-use super::tls::{SystemAuthorities, TlsClient, TlsError};
+use super::request_body::{Progress, RequestBody};
+use super::tls::{SystemAuthorities, TlsClient, TlsError, Versions};
 use crate::target::TlsSettings;
 
 /// How long a connection that nobody uses is kept.
-const KEPT: Duration = Duration::from_secs(90);
+pub(super) const KEPT: Duration = Duration::from_secs(90);
 /// How many such connections are kept for one address.
-const MOST_KEPT: usize = 32;
+pub(super) const MOST_KEPT: usize = 32;
 /// How often an HTTP/2 connection that carries something is asked whether it still works.
 const PING: Duration = Duration::from_secs(30);
+/// How many headers an answer may have. Behind some proxies there are more than the usual 100.
+pub(super) const MOST_HEADERS: usize = 256;
 
 /// The pools of the process.
 #[derive(Debug)]
@@ -38,6 +40,8 @@ pub(crate) struct HttpClients {
     proxies: Arc<Proxies>,
     authorities: Arc<SystemAuthorities>,
     clients: Mutex<HashMap<TlsSettings, Kept>>,
+    /// The headers that somebody was told about.
+    told: Arc<Mutex<BTreeSet<String>>>,
 }
 
 /// A pool and the files that it was made with.
@@ -52,14 +56,27 @@ type FileState = Option<(SystemTime, u64)>;
 
 /// A pool of connections with one TLS setting.
 #[derive(Clone)]
-pub(crate) struct HttpClient {
-    client: Client<Connector, Full<Bytes>>,
+pub(crate) struct HttpClient(Arc<Pools>);
+
+struct Pools {
+    /// For requests without TLS, by the host and port.
+    plain: Mutex<HashMap<Authority, Arc<KeptConnections>>>,
+    connector: Connector,
+    /// For most requests with TLS.
+    all: Client<Connector, RequestBody>,
+    /// For those that must not be sent over HTTP/2.
+    first: Client<Connector, RequestBody>,
     proxies: Arc<Proxies>,
+    told: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Default for HttpClients {
     fn default() -> Self {
-        Self::new(|name| std::env::var(name).ok())
+        Self::new(|name| {
+            let value = std::env::var_os(name)?;
+            // What is not text is no address either, which is told like any other mistake.
+            Some(value.to_string_lossy().into_owned())
+        })
     }
 }
 
@@ -70,6 +87,7 @@ impl HttpClients {
             proxies: Arc::new(Proxies::new(variable)),
             authorities: Arc::default(),
             clients: Mutex::default(),
+            told: Arc::default(),
         }
     }
 
@@ -90,7 +108,11 @@ impl HttpClients {
             return Ok(kept.client.clone());
         }
         let connections = TlsClient::new(tls, Arc::clone(&self.authorities))?;
-        let client = HttpClient::new(connections, Arc::clone(&self.proxies));
+        let client = HttpClient::new(
+            connections,
+            Arc::clone(&self.proxies),
+            Arc::clone(&self.told),
+        );
         let kept = Kept {
             client: client.clone(),
             files,
@@ -115,24 +137,67 @@ fn file_state(path: &Path) -> FileState {
 }
 
 impl HttpClient {
-    fn new(tls: TlsClient, proxies: Arc<Proxies>) -> Self {
-        let connector = Connector::new(tls, Arc::clone(&proxies));
-        let client = Client::builder(TokioExecutor::new())
-            .pool_idle_timeout(KEPT)
-            .pool_max_idle_per_host(MOST_KEPT)
-            .pool_timer(TokioTimer::new())
-            .timer(TokioTimer::new())
-            .http2_keep_alive_interval(PING)
-            .build(connector);
-        Self { client, proxies }
+    fn new(tls: TlsClient, proxies: Arc<Proxies>, told: Arc<Mutex<BTreeSet<String>>>) -> Self {
+        let tls = Arc::new(tls);
+        let connector = |versions| Connector::new(Arc::clone(&tls), Arc::clone(&proxies), versions);
+        let pool = |versions| {
+            Client::builder(TokioExecutor::new())
+                .pool_idle_timeout(KEPT)
+                .pool_max_idle_per_host(MOST_KEPT)
+                .pool_timer(TokioTimer::new())
+                .timer(TokioTimer::new())
+                .http1_max_headers(MOST_HEADERS)
+                .http2_keep_alive_interval(PING)
+                .build(connector(versions))
+        };
+        Self(Arc::new(Pools {
+            plain: Mutex::default(),
+            connector: connector(Versions::First),
+            all: pool(Versions::All),
+            first: pool(Versions::First),
+            proxies,
+            told,
+        }))
+    }
+
+    /// The connections to the host of an address, if it is one without TLS.
+    pub(super) fn plain(&self, uri: &Uri) -> Option<Arc<KeptConnections>> {
+        let authority = uri
+            .authority()
+            .filter(|_| uri.scheme() == Some(&Scheme::HTTP))?;
+        let mut plain = self.0.plain.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = plain.entry(authority.clone()).or_insert_with(|| {
+            let connector = self.0.connector.clone();
+            Arc::new(KeptConnections::new(connector, uri.clone()))
+        });
+        Some(Arc::clone(kept))
+    }
+
+    /// Whether a proxy on the way to an address reads requests and passes them on by itself.
+    pub(super) fn is_read_by_proxy(&self, uri: &Uri) -> bool {
+        let proxy = self.0.proxies.for_address(uri).ok().flatten();
+        proxy.is_some_and(|proxy| proxy.reads(uri))
     }
 
     /// What a proxy on the way to an address wants to see in the request.
     pub(super) fn proxy_authorization(&self, uri: &Uri) -> Option<HeaderValue> {
-        self.proxies.request_authorization(uri)
+        self.0.proxies.request_authorization(uri)
     }
 
-    /// Sends a request and waits for the head of the answer.
+    /// Says that a header of the configuration is not sent, the first time. Says whether it was.
+    pub(super) fn warn_of_header(&self, name: &HeaderName) -> bool {
+        let mut told = self.0.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = told.insert(name.as_str().to_owned());
+        if is_new {
+            tracing::warn!(
+                header = %name,
+                "a header of the configuration is left out: it is set by the transport"
+            );
+        }
+        is_new
+    }
+
+    /// Sends a request over a pool and waits for the head of the answer.
     ///
     /// A server may close a connection that was kept, at the very moment that a request is sent
     /// over it. Each kept connection is watched by a task of hyper's, which takes it out of the
@@ -143,23 +208,56 @@ impl HttpClient {
     /// closed, and there is no way to know. Then the error is `Interrupted`.
     pub(super) async fn send(
         &self,
-        mut request: Request<Full<Bytes>>,
+        mut request: Request<RequestBody>,
         url: &Url,
+        versions: Versions,
         deadline: Instant,
     ) -> Result<Response<Incoming>, SendError> {
-        let connection = capture_connection(&mut request);
-        match timeout_at(deadline, self.client.request(request)).await {
+        let progress = Progress::of(&mut request);
+        let pool = match versions {
+            Versions::All => &self.0.all,
+            Versions::First => &self.0.first,
+        };
+        match timeout_at(deadline, pool.request(request)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) if is_unprocessed(&error) => {
                 let unreachable = HttpError::unreachable(&origin(url), &error);
                 Err(SendError::Unprocessed(unreachable))
             }
+            Ok(Err(error)) if error.is_connect() && is_other_version(&error) => {
+                let unreachable = HttpError::unreachable(&origin(url), &error);
+                Err(SendError::OtherVersion(unreachable))
+            }
             Ok(Err(error)) => Err(SendError::Final(explain(&error, url))),
             Err(_) => {
-                let connected = connection.connection_metadata().is_some();
+                let connected = progress.has_begun();
                 Err(SendError::Final(HttpError::TimedOut { connected }))
             }
         }
+    }
+}
+
+/// Sends a request without TLS and waits for the head of the answer.
+pub(super) async fn send_plain(
+    kept: &Arc<KeptConnections>,
+    request: Request<RequestBody>,
+    url: &Url,
+    deadline: Instant,
+) -> Result<Response<Incoming>, HttpError> {
+    let mut connected = false;
+    match timeout_at(deadline, kept.send(request, &mut connected)).await {
+        Ok(Ok(response)) => Ok(response),
+        Ok(Err(KeptError::Connect(error))) if is_connect_timeout(&error) => {
+            Err(HttpError::TimedOut { connected: false })
+        }
+        Ok(Err(KeptError::Connect(error))) => Err(HttpError::unreachable(&origin(url), &error)),
+        Ok(Err(KeptError::Unsent(error))) => Err(HttpError::unreachable(&origin(url), &error)),
+        Ok(Err(KeptError::Broken(error))) if is_refused_handshake(&error) => {
+            // There is TLS after all: to the proxy.
+            Err(HttpError::unreachable(&origin(url), &error))
+        }
+        Ok(Err(KeptError::Broken(error))) => Err(HttpError::broken(&error)),
+        Err(_) => Err(HttpError::TimedOut { connected }),
     }
 }
 
@@ -167,14 +265,26 @@ impl HttpClient {
 pub(super) enum SendError {
     /// The server says that it did nothing with it: it can be sent again at once.
     Unprocessed(HttpError),
+    /// There is no connection, because the server speaks none of the versions that were offered.
+    OtherVersion(HttpError),
     /// Anything else.
     Final(HttpError),
+}
+
+impl From<SendError> for HttpError {
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::Unprocessed(error)
+            | SendError::OtherVersion(error)
+            | SendError::Final(error) => error,
+        }
+    }
 }
 
 fn explain(error: &ClientError, url: &Url) -> HttpError {
     if is_connect_timeout(error) {
         HttpError::TimedOut { connected: false }
-    } else if error.is_connect() || is_unsent(error) {
+    } else if error.is_connect() || is_unsent(error) || is_refused_handshake(error) {
         HttpError::unreachable(&origin(url), error)
     } else {
         HttpError::broken(error)

@@ -11,27 +11,29 @@ use http::Uri;
 use http::uri::{Authority, Scheme};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::SocksV5;
-use hyper_util::client::proxy::matcher::Intercept;
 use hyper_util::rt::TokioIo;
 use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use super::proxy::{Proxies, TunnelError, tunnel};
+use super::proxy::{Proxies, Proxy, ProxyKind, TunnelError, UnreadableProxy, tunnel};
 use super::reason::chain;
 use super::stream::{Layer, ServerStream};
-use super::tls::{HandshakeError, TlsClient};
+use super::tls::{HandshakeError, TlsClient, Versions};
 
-/// How long a connection may take to be made, with everything that belongs to it.
-const LONGEST: Duration = Duration::from_secs(10);
+/// How long a connection may take to be made, with everything that belongs to it. Most requests
+/// have less time.
+const LONGEST: Duration = Duration::from_mins(1);
+/// How long the connections to all addresses of a host may take, one after the other: each has its
+/// share of it. With two, of which the first is dead, the second has its turn while the usual
+/// request still waits.
+const LONGEST_TCP: Duration = Duration::from_secs(30);
 /// After this time without a byte the system asks whether the other side is still there, so that
 /// a stream whose server has vanished ends at some time.
 const PROBE: Duration = Duration::from_secs(15);
 /// How often it asks before it gives up.
 const PROBES: u32 = 4;
-/// Where a SOCKS proxy listens if nothing else is said.
-const SOCKS_PORT: u16 = 1080;
 
 type BoxError = Box<dyn StdError + Send + Sync>;
 
@@ -41,8 +43,9 @@ pub(super) struct Connector(Arc<Shared>);
 
 struct Shared {
     tcp: HttpConnector,
-    tls: TlsClient,
+    tls: Arc<TlsClient>,
     proxies: Arc<Proxies>,
+    versions: Versions,
 }
 
 /// Why there is no connection.
@@ -69,6 +72,9 @@ pub(super) enum ConnectError {
     /// The other side, or what it showed, was not accepted.
     #[error(transparent)]
     Tls(#[from] HandshakeError),
+    /// Nobody knows which proxy is meant.
+    #[error(transparent)]
+    UnreadableProxy(#[from] UnreadableProxy),
     /// The proxy is of a kind that is not supported.
     #[error("proxies with the scheme `{0}` are not supported")]
     ProxyScheme(String),
@@ -85,15 +91,20 @@ pub(super) fn is_connect_timeout(error: &(dyn StdError + 'static)) -> bool {
 }
 
 impl Connector {
-    pub(super) fn new(tls: TlsClient, proxies: Arc<Proxies>) -> Self {
+    pub(super) fn new(tls: Arc<TlsClient>, proxies: Arc<Proxies>, versions: Versions) -> Self {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(LONGEST));
+        tcp.set_connect_timeout(Some(LONGEST_TCP));
         tcp.set_keepalive(Some(PROBE));
         tcp.set_keepalive_interval(Some(PROBE));
         tcp.set_keepalive_retries(Some(PROBES));
-        Self(Arc::new(Shared { tcp, tls, proxies }))
+        Self(Arc::new(Shared {
+            tcp,
+            tls,
+            proxies,
+            versions,
+        }))
     }
 }
 
@@ -127,72 +138,61 @@ impl Shared {
         authority: &Authority,
     ) -> Result<ServerStream, ConnectError> {
         let is_secure = uri.scheme() == Some(&Scheme::HTTPS);
-        let proxy = self.proxies.for_address(uri);
-        let mut is_proxied = false;
-        let layer = match &proxy {
+        let proxy = self.proxies.for_address(uri)?;
+        let layer = match proxy {
             None => self.tcp(uri.clone()).await.map_err(ConnectError::Tcp)?,
-            Some(proxy) => {
-                is_proxied = !is_secure && !is_socks(proxy);
-                self.through(proxy, uri, authority).await?
-            }
+            Some(proxy) => self.through(proxy, uri, authority).await?,
         };
+        let is_proxied = proxy.is_some_and(|proxy| proxy.reads(uri));
         let layer = if is_secure {
-            self.tls.to_server(authority, layer).await?
+            self.tls.to_server(authority, layer, self.versions).await?
         } else {
             layer
         };
-        Ok(ServerStream { layer, is_proxied })
+        Ok(ServerStream::new(layer, is_proxied))
     }
 
     /// Reaches a server through a proxy; if its address is not one with TLS, a proxy that speaks
     /// HTTP passes requests on by itself.
     async fn through(
         &self,
-        proxy: &Intercept,
+        proxy: &Proxy,
         uri: &Uri,
         authority: &Authority,
     ) -> Result<Layer, ConnectError> {
-        let address = proxy.uri();
         let is_secure = uri.scheme() == Some(&Scheme::HTTPS);
         let port = authority
             .port_u16()
             .unwrap_or(if is_secure { 443 } else { 80 });
         let target = format!("{}:{port}", authority.host());
-        if is_socks(proxy) {
-            return self.socks(proxy, target).await;
+        let unreachable = |source| unreachable_proxy(proxy, source);
+        let listener = with_authority(proxy.authority.as_str())?;
+        match &proxy.kind {
+            ProxyKind::Http | ProxyKind::Https => {}
+            ProxyKind::Socks5 { looks_up_here } => {
+                let mut connector =
+                    SocksV5::new(listener, self.tcp.clone()).local_dns(*looks_up_here);
+                if let Some(user) = &proxy.user {
+                    let password = user.password.expose().to_owned();
+                    connector = connector.with_auth(user.name.clone(), password);
+                }
+                let stream = connector.call(with_authority(&target)?).await;
+                let stream = stream.map_err(|error| unreachable(error.into()))?;
+                return Ok(Layer::Plain(stream.into_inner()));
+            }
+            ProxyKind::OtherSocks(scheme) => {
+                return Err(ConnectError::ProxyScheme(scheme.clone()));
+            }
         }
-        let unreachable = |source| unreachable_proxy(address, source);
-        let mut layer = self.tcp(address.clone()).await.map_err(unreachable)?;
-        if address.scheme() == Some(&Scheme::HTTPS) {
-            let name = address.authority().ok_or(ConnectError::NoHost)?;
-            let secured = self.tls.to_proxy(name, layer).await;
-            layer = secured.map_err(|error| unreachable_proxy(address, error.into()))?;
+        let mut layer = self.tcp(listener).await.map_err(unreachable)?;
+        if proxy.kind == ProxyKind::Https {
+            let secured = self.tls.to_proxy(&proxy.authority, layer).await;
+            layer = secured.map_err(|error| unreachable(error.into()))?;
         }
         if is_secure {
-            tunnel(&mut layer, &target, proxy.basic_auth()).await?;
+            tunnel(&mut layer, &target, proxy.basic()).await?;
         }
         Ok(layer)
-    }
-
-    async fn socks(&self, proxy: &Intercept, target: String) -> Result<Layer, ConnectError> {
-        let address = proxy.uri();
-        let scheme = address.scheme_str().unwrap_or_default();
-        if !scheme.starts_with("socks5") {
-            return Err(ConnectError::ProxyScheme(scheme.to_owned()));
-        }
-        let destination = with_authority(target, "http")?;
-        let host = address.host().unwrap_or_default();
-        let port = address.port_u16().unwrap_or(SOCKS_PORT);
-        let listener = with_authority(format!("{host}:{port}"), "http")?;
-        // As in curl: with `socks5h` the proxy looks up the name.
-        let mut connector = SocksV5::new(listener, self.tcp.clone()).local_dns(scheme == "socks5");
-        if let Some((user, password)) = proxy.raw_auth() {
-            connector = connector.with_auth(user.to_owned(), password.to_owned());
-        }
-        match connector.call(destination).await {
-            Ok(stream) => Ok(Layer::Plain(stream.into_inner())),
-            Err(error) => Err(unreachable_proxy(address, error.into())),
-        }
     }
 
     async fn tcp(&self, uri: Uri) -> Result<Layer, BoxError> {
@@ -202,26 +202,18 @@ impl Shared {
     }
 }
 
-fn is_socks(proxy: &Intercept) -> bool {
-    let scheme = proxy.uri().scheme_str();
-    scheme.is_some_and(|scheme| scheme.starts_with("socks"))
-}
-
-fn with_authority(authority: String, scheme: &str) -> Result<Uri, ConnectError> {
+fn with_authority(authority: &str) -> Result<Uri, ConnectError> {
     Uri::builder()
-        .scheme(scheme)
+        .scheme(Scheme::HTTP)
         .authority(authority)
         .path_and_query("/")
         .build()
         .map_err(|_| ConnectError::NoHost)
 }
 
-fn unreachable_proxy(address: &Uri, source: BoxError) -> ConnectError {
+fn unreachable_proxy(proxy: &Proxy, source: BoxError) -> ConnectError {
     ConnectError::Proxy {
-        proxy: address
-            .authority()
-            .map(ToString::to_string)
-            .unwrap_or_default(),
+        proxy: proxy.authority.to_string(),
         source,
     }
 }

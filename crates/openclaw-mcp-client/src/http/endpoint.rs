@@ -1,23 +1,27 @@
 //! One address with its fixed headers.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, PROXY_AUTHORIZATION};
+use http::header::{ACCEPT, CONTENT_TYPE, HOST, PROXY_AUTHORIZATION};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
-use http_body_util::Full;
 use hyper::body::Incoming;
 use openclaw_secrets::Secret;
 use tokio::time::Instant;
 use url::Url;
 
 use super::answer::{Answer, discard};
-use super::clients::{HttpClient, SendError};
+use super::clients::{HttpClient, SendError, send_plain};
 use super::error::HttpError;
 use super::failure::HttpFailure;
 use super::headers::{HeaderError, fixed_headers};
-use super::redirect::{next_address, origin};
+use super::kept::KeptConnections;
+use super::moved::{Lasting, Moved};
+use super::redirect::{next_address, origin, without_secrets};
+use super::request_body::RequestBody;
+use super::tls::Versions;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -30,22 +34,30 @@ const LONGEST: Duration = Duration::from_hours(24);
 const MOST_REPEATS: usize = 2;
 
 /// One address with the headers that go with every request to it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct HttpEndpoint {
     client: HttpClient,
     headers: Arc<HeaderMap>,
     address: Arc<Address>,
+    /// Where messages are sent instead, because the server said so.
+    moved: Arc<Moved<Address>>,
 }
 
-/// An address in the two forms that are needed.
-#[derive(Debug)]
+/// An address in the forms that are needed.
 struct Address {
     url: Url,
-    /// Without user, password and fragment; none if it is not an HTTP address.
+    /// As it stands in a request; none if it is not an HTTP address.
     uri: Option<Uri>,
-    /// What a proxy on the way wants to see, if it reads the request itself.
-    proxy_authorization: Option<HeaderValue>,
+    /// The connections to its host, if they are without TLS.
+    plain: Option<Arc<KeptConnections>>,
+    /// All headers of a POST without those of the single request.
+    headers: HeaderMap,
+    /// Whether the configuration names the host that requests are for.
+    has_own_host: bool,
 }
+
+/// An answer and where it came from.
+type Answered = (Response<Incoming>, Arc<Address>);
 
 impl HttpEndpoint {
     /// Makes an endpoint. `authorization` is the value of that header, unless `headers` has one.
@@ -55,12 +67,16 @@ impl HttpEndpoint {
         headers: &[(String, Secret)],
         authorization: Option<&Secret>,
     ) -> Result<Self, HeaderError> {
-        let headers = Arc::new(fixed_headers(&url, headers, authorization)?);
-        let address = Arc::new(Address::new(&client, url));
+        let fixed = fixed_headers(&url, headers, authorization)?;
+        for name in &fixed.left_out {
+            client.warn_of_header(name);
+        }
+        let address = Arc::new(Address::new(&client, url, &fixed.headers));
         Ok(Self {
             client,
-            headers,
+            headers: Arc::new(fixed.headers),
             address,
+            moved: Arc::default(),
         })
     }
 
@@ -74,7 +90,8 @@ impl HttpEndpoint {
         Self {
             client: self.client.clone(),
             headers: Arc::clone(&self.headers),
-            address: Arc::new(Address::new(&self.client, url)),
+            address: Arc::new(Address::new(&self.client, url, &self.headers)),
+            moved: Arc::default(),
         }
     }
 
@@ -82,77 +99,127 @@ impl HttpEndpoint {
     /// explains a failure may take some seconds more.
     pub(crate) async fn post(
         &self,
-        mut headers: HeaderMap,
+        headers: HeaderMap,
         body: Bytes,
         within: Duration,
     ) -> Result<Answer, HttpError> {
-        headers.insert(CONTENT_TYPE, JSON);
-        headers.insert(ACCEPT, JSON_OR_EVENTS);
-        let response = self.exchange(Method::POST, headers, body, within).await?;
-        Ok(Answer::read(response).await)
+        self.post_ref(&headers, body, within).await
+    }
+
+    /// Sends a JSON text as `post` does, with headers that the caller keeps.
+    pub(crate) async fn post_ref(
+        &self,
+        headers: &HeaderMap,
+        body: Bytes,
+        within: Duration,
+    ) -> Result<Answer, HttpError> {
+        let deadline = deadline(within);
+        let moved = self.moved.get();
+        let was_moved = moved.is_some();
+        let start = moved.unwrap_or_else(|| Arc::clone(&self.address));
+        match self
+            .exchange(&Method::POST, start, headers, body, deadline)
+            .await
+        {
+            Ok((response, address, lasting)) => {
+                match lasting {
+                    None => {}
+                    // It is not where it was said to be for good: the next one asks again.
+                    Some(_) if was_moved => self.moved.forget(),
+                    Some(lasting) => self.moved.set(Arc::clone(&address), lasting),
+                }
+                Ok(Answer::read(response, address.url.clone()).await)
+            }
+            Err(error) => {
+                self.moved.forget();
+                Err(error)
+            }
+        }
     }
 
     /// Asks for a stream of events and waits for the head of the answer.
     pub(crate) async fn get(
         &self,
-        mut headers: HeaderMap,
+        headers: HeaderMap,
         within: Duration,
     ) -> Result<Answer, HttpError> {
-        headers.insert(ACCEPT, EVENTS);
-        let response = self
-            .exchange(Method::GET, headers, Bytes::new(), within)
-            .await?;
-        Ok(Answer::read(response).await)
+        let (response, address) = self.simple(&Method::GET, &headers, within).await?;
+        Ok(Answer::read(response, address.url.clone()).await)
     }
 
     /// Asks the server to delete what is at the address.
     pub(crate) async fn delete(
         &self,
-        mut headers: HeaderMap,
+        headers: HeaderMap,
         within: Duration,
     ) -> Result<(), HttpError> {
-        headers.insert(ACCEPT, JSON_OR_EVENTS);
-        let response = self
-            .exchange(Method::DELETE, headers, Bytes::new(), within)
-            .await?;
+        let (response, _) = self.simple(&Method::DELETE, &headers, within).await?;
         discard(response.into_body()).await;
         Ok(())
     }
 
-    /// Sends a request, follows redirects, and returns the answer if it is one of success.
+    async fn simple(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        within: Duration,
+    ) -> Result<Answered, HttpError> {
+        let (deadline, start) = (deadline(within), Arc::clone(&self.address));
+        let exchange = self.exchange(method, start, headers, Bytes::new(), deadline);
+        let (response, address, _) = exchange.await?;
+        Ok((response, address))
+    }
+
+    /// Sends a request, follows redirects, and returns the answer if it is one of success; also
+    /// how long the redirects may be relied on, if there were any.
     async fn exchange(
         &self,
-        method: Method,
-        mut headers: HeaderMap,
+        method: &Method,
+        mut address: Arc<Address>,
+        headers: &HeaderMap,
         body: Bytes,
-        within: Duration,
-    ) -> Result<Response<Incoming>, HttpError> {
-        for (name, value) in &*self.headers {
-            // Those of the request win: they are the transport's.
-            headers.entry(name).or_insert_with(|| value.clone());
-        }
-        let deadline = Instant::now() + within.min(LONGEST);
-        let mut address = Arc::clone(&self.address);
+        deadline: Instant,
+    ) -> Result<(Response<Incoming>, Arc<Address>, Option<Lasting>), HttpError> {
         let (mut followed, mut repeated) = (0, 0);
+        let mut lasting: Option<Lasting> = None;
+        let mut versions = address.versions(method);
         loop {
-            let request = address.request(&method, &headers, &body)?;
-            let response = match self.client.send(request, &address.url, deadline).await {
+            let request = address.request(method, headers, &body)?;
+            let sent = match &address.plain {
+                Some(kept) => {
+                    let sent = send_plain(kept, request, &address.url, deadline).await;
+                    sent.map_err(SendError::Final)
+                }
+                None => {
+                    let sent = self.client.send(request, &address.url, versions, deadline);
+                    sent.await
+                }
+            };
+            let response = match sent {
                 Ok(response) => response,
                 Err(SendError::Unprocessed(_)) if repeated < MOST_REPEATS => {
                     repeated += 1;
                     continue;
                 }
-                Err(SendError::Unprocessed(error) | SendError::Final(error)) => return Err(error),
+                // It has nothing but HTTP/2 to offer, which is better than nothing.
+                Err(SendError::OtherVersion(_)) if versions == Versions::First => {
+                    versions = Versions::All;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
             };
             let status = response.status();
             if status.is_success() {
-                return Ok(response);
+                return Ok((response, address, lasting));
             }
             match next_address(&address.url, status, response.headers(), followed)? {
                 Some(next) => {
                     tracing::debug!(to = %origin(&next), %status, "following a redirect");
                     discard(response.into_body()).await;
-                    address = Arc::new(Address::new(&self.client, next));
+                    let so_far = lasting.unwrap_or(Lasting::Forever);
+                    lasting = Some(so_far.min(Lasting::of(status, &address.url, &next)));
+                    address = Arc::new(Address::new(&self.client, next, &self.headers));
+                    versions = address.versions(method);
                     followed += 1;
                 }
                 None => {
@@ -165,14 +232,64 @@ impl HttpEndpoint {
     }
 }
 
+fn deadline(within: Duration) -> Instant {
+    Instant::now() + within.min(LONGEST)
+}
+
+impl fmt::Debug for HttpEndpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "HttpEndpoint({})",
+            without_secrets(&self.address.url)
+        )
+    }
+}
+
 impl Address {
-    fn new(client: &HttpClient, url: Url) -> Self {
+    fn new(client: &HttpClient, url: Url, fixed: &HeaderMap) -> Self {
         let uri = uri(&url);
-        let proxy_authorization = uri.as_ref().and_then(|uri| client.proxy_authorization(uri));
+        let mut headers = HeaderMap::with_capacity(fixed.len() + 4);
+        let plain = uri.as_ref().and_then(|uri| client.plain(uri));
+        let read = uri.as_ref().filter(|_| plain.is_some());
+        // It belongs to HTTP/1, which is all that there is without TLS; with TLS it is added once
+        // it is known what the server speaks.
+        headers.extend(read.and_then(host).map(|host| (HOST, host)));
+        for (name, value) in fixed {
+            headers.insert(name, value.clone());
+        }
+        headers.insert(CONTENT_TYPE, JSON);
+        headers.insert(ACCEPT, JSON_OR_EVENTS);
+        // What a proxy on the way wants to see, if it reads the request itself.
+        let authorization = read.and_then(|uri| client.proxy_authorization(uri));
+        headers.extend(authorization.map(|value| (PROXY_AUTHORIZATION, value)));
+        // A pool needs the whole address, and so does a proxy that reads it; a server does not.
+        let uri = uri.and_then(|uri| match uri.path_and_query() {
+            Some(path) if plain.is_some() && !client.is_read_by_proxy(&uri) => {
+                Uri::try_from(path.as_str()).ok()
+            }
+            _ => Some(uri),
+        });
         Self {
             url,
             uri,
-            proxy_authorization,
+            plain,
+            headers,
+            has_own_host: fixed.contains_key(HOST),
+        }
+    }
+
+    /// The versions of HTTP that a request may be sent in.
+    ///
+    /// A stream of events takes one of the places of an HTTP/2 connection for as long as it lasts,
+    /// and servers may have few, down to a single one: then no request would ever be sent beside
+    /// it. And HTTP/2 has no `Host` that could differ from the address.
+    fn versions(&self, method: &Method) -> Versions {
+        let is_secure = self.url.scheme() == "https";
+        if is_secure && (*method == Method::GET || self.has_own_host) {
+            Versions::First
+        } else {
+            Versions::All
         }
     }
 
@@ -181,26 +298,36 @@ impl Address {
         method: &Method,
         headers: &HeaderMap,
         body: &Bytes,
-    ) -> Result<Request<Full<Bytes>>, HttpError> {
+    ) -> Result<Request<RequestBody>, HttpError> {
         let Some(uri) = &self.uri else {
             let scheme = self.url.scheme();
             let reason = format!("cannot send to an address that begins with `{scheme}:`");
             return Err(HttpError::Unreachable(reason));
         };
-        let mut request = Request::new(Full::new(body.clone()));
+        let mut request = Request::new(RequestBody::new(body.clone()));
         *request.method_mut() = method.clone();
         *request.uri_mut() = uri.clone();
-        *request.headers_mut() = headers.clone();
-        if let Some(value) = &self.proxy_authorization {
-            request
-                .headers_mut()
-                .insert(PROXY_AUTHORIZATION, value.clone());
+        let all = request.headers_mut();
+        *all = self.headers.clone();
+        for (name, value) in headers {
+            // Those of the request win: they are the transport's.
+            if self.headers.contains_key(name) {
+                all.insert(name, value.clone());
+            } else {
+                all.append(name, value.clone());
+            }
+        }
+        if *method != Method::POST {
+            all.remove(CONTENT_TYPE);
+        }
+        if *method == Method::GET {
+            all.insert(ACCEPT, EVENTS);
         }
         Ok(request)
     }
 }
 
-/// The form of an address that requests have.
+/// An address without user, password and fragment.
 fn uri(url: &Url) -> Option<Uri> {
     if !matches!(url.scheme(), "http" | "https") {
         return None;
@@ -210,4 +337,9 @@ fn uri(url: &Url) -> Option<Uri> {
     bare.set_username("").ok()?;
     bare.set_password(None).ok()?;
     bare.as_str().parse().ok()
+}
+
+/// What `Host` says. (An address leaves out the port that its scheme has anyway.)
+fn host(uri: &Uri) -> Option<HeaderValue> {
+    HeaderValue::from_str(uri.authority()?.as_str()).ok()
 }

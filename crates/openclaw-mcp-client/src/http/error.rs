@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use thiserror::Error;
 
 use super::failure::HttpFailure;
-use super::reason::{is_refused_handshake, plain_reason};
+use super::reason::plain_reason;
 
 /// Why a request has no answer.
 ///
@@ -71,13 +71,7 @@ impl HttpError {
 
     /// Says why a connection broke.
     pub(super) fn broken(error: &(dyn StdError + 'static)) -> Self {
-        let reason = plain_reason(error);
-        if is_refused_handshake(error) {
-            // In TLS 1.3 the client is done first and sends its request at once; that its
-            // certificate is refused comes afterwards, but nothing of the request was read.
-            return Self::Unreachable(reason);
-        }
-        Self::Interrupted(reason)
+        Self::Interrupted(plain_reason(error))
     }
 }
 
@@ -101,5 +95,21 @@ fn shown(excerpt: &str) -> String {
         String::new()
     } else {
         format!(": {excerpt}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use rustls::{AlertDescription, Error as RustlsError};
+
+    use super::*;
+
+    #[test]
+    fn what_broke_was_never_surely_not_sent() {
+        let alert = RustlsError::AlertReceived(AlertDescription::AccessDenied);
+        let error = HttpError::broken(&io::Error::other(alert));
+        assert!(matches!(error, HttpError::Interrupted(_)), "{error:?}");
     }
 }

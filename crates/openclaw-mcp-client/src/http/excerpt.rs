@@ -17,7 +17,8 @@ pub(super) fn excerpt(content_type: &str, body: &[u8]) -> String {
     }
 }
 
-fn one_line(text: &str) -> String {
+/// Makes one line of a text that somebody else wrote, short and harmless.
+pub(super) fn one_line(text: &str) -> String {
     let mut line = String::new();
     let mut length = 0;
     for word in text.split(|character: char| character.is_whitespace()) {
@@ -45,8 +46,10 @@ fn is_shown(character: char) -> bool {
     !character.is_control()
         && !matches!(
             character,
-            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+                | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
         )
 }
 
@@ -102,6 +105,8 @@ mod tests {
         let text = "\u{1b}[31mred\u{7}\r\n\u{202e}evil\u{200b}\0";
         assert_eq!(excerpt("text/plain", text.as_bytes()), "[31mred evil");
         assert_eq!(excerpt("text/plain", b"\xff\xfe"), "\u{fffd}\u{fffd}");
+        let invisible = "a\u{9b}b\u{2066}c\u{200d}d\u{180e}e\u{e0041}f\u{3164}g\u{2029}h";
+        assert_eq!(one_line(invisible), "abcdefg h");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::{Body, Incoming};
 use tokio::time::timeout;
 
-use super::excerpt::excerpt;
+use super::excerpt::{excerpt, one_line};
 use super::retry_after::retry_after;
 
 /// How much of an unsuccessful answer is read.
@@ -47,7 +47,10 @@ impl HttpFailure {
                 .iter()
                 .map(text)
                 .collect(),
-            content_type: head.headers.get(CONTENT_TYPE).map(text),
+            content_type: head
+                .headers
+                .get(CONTENT_TYPE)
+                .map(|value| one_line(&String::from_utf8_lossy(value.as_bytes()))),
             body: beginning(body, LARGEST, LONGEST).await,
         }
     }

@@ -19,21 +19,21 @@ const RESERVED: &[&str] = &[
     "accept",
     "accept-encoding",
     "connection",
-    "content-encoding",
     "content-length",
     "content-type",
     "expect",
-    "keep-alive",
-    "last-event-id",
-    "proxy-connection",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "proxy-authorization",
     "te",
-    "trailer",
     "transfer-encoding",
     "upgrade",
 ];
 
-/// What all headers of the protocol begin with.
-const RESERVED_PREFIX: &str = "mcp-";
+/// What the headers begin with that repeat a tool's arguments.
+const RESERVED_PREFIX: &str = "mcp-param-";
 
 /// A header that can't be sent. Its value is not told.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -46,18 +46,27 @@ pub enum HeaderError {
     Value(String),
 }
 
+/// The headers for every request to an address.
+#[derive(Debug)]
+pub(super) struct FixedHeaders {
+    pub(super) headers: HeaderMap,
+    /// Those of the configuration that are not sent.
+    pub(super) left_out: Vec<HeaderName>,
+}
+
 /// Makes the headers for every request to an address.
 pub(super) fn fixed_headers(
     url: &Url,
     headers: &[(String, Secret)],
     authorization: Option<&Secret>,
-) -> Result<HeaderMap, HeaderError> {
+) -> Result<FixedHeaders, HeaderError> {
+    let mut left_out = Vec::new();
     let mut fixed = HeaderMap::with_capacity(headers.len() + 2);
     for (name, value) in headers {
         let parsed =
             HeaderName::try_from(name.trim()).map_err(|_| HeaderError::Name(name.clone()))?;
         if RESERVED.contains(&parsed.as_str()) || parsed.as_str().starts_with(RESERVED_PREFIX) {
-            tracing::debug!(header = %parsed, "leaving out a header that is ours to set");
+            left_out.push(parsed);
             continue;
         }
         let value = sensitive(&parsed, value.expose())?;
@@ -76,7 +85,10 @@ pub(super) fn fixed_headers(
     if !fixed.contains_key(USER_AGENT) {
         fixed.insert(USER_AGENT, OURS);
     }
-    Ok(fixed)
+    Ok(FixedHeaders {
+        headers: fixed,
+        left_out,
+    })
 }
 
 fn sensitive(name: &HeaderName, value: &str) -> Result<HeaderValue, HeaderError> {
@@ -110,7 +122,38 @@ mod tests {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), Secret::new(*value)))
             .collect();
-        fixed_headers(&url, &headers, own.map(Secret::new).as_ref()).unwrap()
+        let fixed = fixed_headers(&url, &headers, own.map(Secret::new).as_ref()).unwrap();
+        fixed.headers
+    }
+
+    #[test]
+    fn only_the_headers_of_the_transport_are_left_out() {
+        let url = Url::parse("https://example.com").unwrap();
+        let ours = [
+            "Accept",
+            "mcp-session-id",
+            "Mcp-Protocol-Version",
+            "Mcp-Method",
+            "mcp-name",
+            "Mcp-Param-Region",
+            "Proxy-Authorization",
+            "TE",
+        ];
+        let theirs = ["Mcp-Api-Key", "MCP-Tenant", "Last-Event-Id", "X-Trailer"];
+        let headers: Vec<_> = ours
+            .iter()
+            .chain(&theirs)
+            .map(|name| ((*name).to_owned(), Secret::new("x")))
+            .collect();
+        let fixed = fixed_headers(&url, &headers, None).unwrap();
+        let lower = |names: &[&str]| -> Vec<_> {
+            names.iter().map(|name| name.to_ascii_lowercase()).collect()
+        };
+        let left_out: Vec<_> = fixed.left_out.iter().map(HeaderName::as_str).collect();
+        assert_eq!(left_out, lower(&ours));
+        for name in theirs {
+            assert!(fixed.headers.contains_key(name), "{name}");
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | `clients` | one pool of connections per TLS setting |
+//! | `clients` | the pools of connections of one TLS setting |
+//! | `kept` | connections without TLS, which need no pool |
 //! | `connector` | how a connection is made: directly or over a proxy, with or without TLS |
 //! | `endpoint` | one address with its fixed headers, requests and redirects |
 //! | `answer` | what came back, by its content type |
@@ -18,9 +19,12 @@ mod events;
 mod excerpt;
 mod failure;
 mod headers;
+mod kept;
+mod moved;
 mod proxy;
 mod reason;
 mod redirect;
+mod request_body;
 mod retry_after;
 mod stream;
 mod tls;

@@ -6,6 +6,8 @@ use std::io;
 use rustls::{AlertDescription, CertificateError, Error as RustlsError};
 
 use super::connector::ConnectError;
+use super::excerpt::one_line;
+use super::stream::NeverSpoke;
 
 /// How the standard library begins what it says about names, on all systems but Windows.
 const LOOKUP: &str = "failed to lookup address information";
@@ -25,6 +27,8 @@ pub(super) fn plain_reason(error: &(dyn StdError + 'static)) -> String {
     let reason = reason
         .or_else(|| chain(error).last().map(ToString::to_string))
         .unwrap_or_default();
+    // Servers have their say in it: names in certificates, what they end a connection with.
+    let reason = one_line(&reason);
     // With a proxy in between it matters who could not be reached.
     let proxy = chain(error)
         .filter_map(|cause| cause.downcast_ref::<ConnectError>())
@@ -37,11 +41,30 @@ pub(super) fn plain_reason(error: &(dyn StdError + 'static)) -> String {
 
 /// Whether the server refused to talk to us once it had seen our certificate, or that there is
 /// none.
+///
+/// In TLS 1.3 the client is done first and sends its request at once; that its certificate is
+/// refused comes afterwards, but nothing of the request was read. The same alert at a later time
+/// says nothing of the kind, so it only counts if the server had not said anything before. (h2
+/// keeps no more than the text of an error: over HTTP/2 such a refusal is a connection that broke.)
 pub(super) fn is_refused_handshake(error: &(dyn StdError + 'static)) -> bool {
+    let never_spoke = chain(error).any(<dyn StdError>::is::<NeverSpoke>);
+    never_spoke
+        && chain(error)
+            .filter_map(|cause| cause.downcast_ref::<RustlsError>())
+            .any(|error| {
+                matches!(error, RustlsError::AlertReceived(alert) if about_our_certificate(*alert))
+            })
+}
+
+/// Whether a server offers none of the versions of HTTP that it was asked for.
+pub(super) fn is_other_version(error: &(dyn StdError + 'static)) -> bool {
     chain(error)
         .filter_map(|cause| cause.downcast_ref::<RustlsError>())
         .any(|error| {
-            matches!(error, RustlsError::AlertReceived(alert) if about_our_certificate(*alert))
+            matches!(
+                error,
+                RustlsError::AlertReceived(AlertDescription::NoApplicationProtocol)
+            )
         })
 }
 
@@ -221,7 +244,13 @@ mod tests {
 
     #[test]
     fn only_what_is_about_our_certificate_is_a_refused_handshake() {
-        let refused = |alert| is_refused_handshake(&Outer(io::Error::other(alert)));
+        let refused = |alert| {
+            let error = io::Error::other(alert);
+            assert!(!is_refused_handshake(&Outer(io::Error::other(
+                RustlsError::AlertReceived(AlertDescription::AccessDenied)
+            ))));
+            is_refused_handshake(&Outer(io::Error::other(NeverSpoke::new(error))))
+        };
         assert!(refused(RustlsError::AlertReceived(
             AlertDescription::CertificateRequired
         )));

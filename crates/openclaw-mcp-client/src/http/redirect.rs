@@ -5,6 +5,7 @@ use http::{HeaderMap, StatusCode};
 use url::Url;
 
 use super::error::{HttpError, Refusal};
+use super::excerpt::one_line;
 
 /// How many redirects of one request are followed.
 pub(super) const MOST: usize = 5;
@@ -58,12 +59,12 @@ fn is_same_place(from: &Url, to: &Url) -> bool {
 }
 
 /// An address without its user, password, query and fragment.
-fn without_secrets(url: &Url) -> String {
-    if url.has_host() {
+pub(super) fn without_secrets(url: &Url) -> String {
+    one_line(&if url.has_host() {
         format!("{}{}", origin(url), url.path())
     } else {
         format!("`{}:`", url.scheme())
-    }
+    })
 }
 
 /// The scheme, host and port of an address.

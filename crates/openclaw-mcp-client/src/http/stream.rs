@@ -1,5 +1,7 @@
 //! A connection, with or without TLS.
 
+use std::error::Error as StdError;
+use std::fmt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -10,10 +12,12 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
 /// A connection to a server, as the pool uses it.
-pub(super) struct ServerStream {
-    pub(super) layer: Layer,
+pub(super) struct ServerStream<S = Layer> {
+    layer: S,
     /// Whether a proxy reads our requests and passes them on, so that they need the whole address.
-    pub(super) is_proxied: bool,
+    is_proxied: bool,
+    /// Whether the server has sent anything but what belongs to TLS.
+    has_spoken: bool,
 }
 
 /// What bytes go through.
@@ -21,6 +25,26 @@ pub(super) enum Layer {
     Plain(TcpStream),
     /// TLS, over a connection that may itself have it: to a proxy that is reached over TLS.
     Secure(Box<TlsStream<Layer>>),
+}
+
+/// What ended a connection over which the server had said nothing at all.
+#[derive(Debug)]
+pub(super) struct NeverSpoke(io::Error);
+
+impl NeverSpoke {
+    pub(super) fn new(error: io::Error) -> Self {
+        Self(error)
+    }
+}
+
+impl<S> ServerStream<S> {
+    pub(super) fn new(layer: S, is_proxied: bool) -> Self {
+        Self {
+            layer,
+            is_proxied,
+            has_spoken: false,
+        }
+    }
 }
 
 impl Connection for ServerStream {
@@ -35,13 +59,19 @@ impl Connection for ServerStream {
     }
 }
 
-impl AsyncRead for ServerStream {
+impl<S: AsyncRead + Unpin> AsyncRead for ServerStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.layer).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.layer).poll_read(context, buffer);
+        self.has_spoken |= buffer.filled().len() > before;
+        if self.has_spoken {
+            return read;
+        }
+        read.map_err(|error| io::Error::new(error.kind(), NeverSpoke::new(error)))
     }
 }
 
@@ -72,6 +102,18 @@ impl AsyncWrite for ServerStream {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.layer).poll_shutdown(context)
+    }
+}
+
+impl fmt::Display for NeverSpoke {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl StdError for NeverSpoke {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&self.0)
     }
 }
 
@@ -129,6 +171,44 @@ impl AsyncWrite for Layer {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_shutdown(context),
             Self::Secure(stream) => Pin::new(stream).poll_shutdown(context),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt as _;
+
+    use super::*;
+
+    /// Gives some bytes at a time, and then an error.
+    struct Script(Vec<&'static [u8]>);
+
+    impl AsyncRead for Script {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _context: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            Poll::Ready(match self.0.pop() {
+                Some(bytes) => {
+                    buffer.put_slice(bytes);
+                    Ok(())
+                }
+                None => Err(io::Error::new(io::ErrorKind::InvalidData, "an alert")),
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn only_an_end_before_the_first_byte_is_marked() {
+        for (script, is_marked) in [(vec![], true), (vec![b"x".as_slice()], false)] {
+            let mut stream = ServerStream::new(Script(script), false);
+            let error = stream.read_to_end(&mut Vec::new()).await.unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+            assert_eq!(error.to_string(), "an alert");
+            let inner = error.get_ref().unwrap();
+            assert_eq!(inner.is::<NeverSpoke>(), is_marked);
         }
     }
 }

@@ -19,11 +19,13 @@ pub struct Tool {
     /// What it takes, as a JSON Schema of an object.
     pub input_schema: Map<String, Value>,
     /// What it gives, as a JSON Schema.
-    pub output_schema: Option<Map<String, Value>>,
+    pub output_schema: Option<Value>,
     /// What the server says about its effects.
     pub annotations: ToolAnnotations,
     /// What else the server says about it.
     pub meta: Option<Map<String, Value>>,
+    /// All the rest of its definition.
+    pub other: Map<String, Value>,
 }
 
 /// What a server says about the effects of a tool. Only its word.
@@ -94,12 +96,13 @@ impl Tool {
             title: fields.text("title"),
             description: fields.text("description"),
             input_schema,
-            output_schema: fields.object("outputSchema"),
+            output_schema: fields.value("outputSchema"),
             annotations: fields
                 .object("annotations")
                 .map(|object| ToolAnnotations::read(Fields(object)))
                 .unwrap_or_default(),
             meta: fields.object("_meta"),
+            other: fields.0,
         })
     }
 }

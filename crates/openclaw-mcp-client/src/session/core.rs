@@ -1,21 +1,27 @@
 //! Requests: composed for the era, sent, waited for, given up on.
 
 use std::borrow::Cow;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use http::HeaderMap;
 use serde_json::{Map, Value, json};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::handshake;
 use super::header_parameters::{HeaderParameters, describe};
 use super::terms::{Era, Terms, modern_meta};
 use crate::error::{RequestError, UnknownOutcome};
-use crate::target::Timeouts;
-use crate::traffic::{Changes, Inbound, Pulse, TicketOptions};
+use crate::target::{Target, Timeouts};
+use crate::time::deadline;
+use crate::traffic::{Changes, Inbound, Pulse, TicketKind, TicketOptions};
 use crate::transport::{ExchangeError, Exchanged, Link, Outgoing};
 use crate::wire::{self, RawJson};
+
+/// How many tools may be called at once.
+const CALLS: usize = 128;
 
 /// One connection, and all that requests on it need.
 pub(crate) struct Core {
@@ -24,8 +30,14 @@ pub(crate) struct Core {
     pub(crate) timeouts: Timeouts,
     terms: RwLock<Option<Arc<Terms>>>,
     renewing: tokio::sync::Mutex<()>,
+    /// How many tools may be called at once.
+    pub(super) calls: Semaphore,
     /// Which parameters of tools are sent as headers, too.
-    pub(crate) header_parameters: RwLock<HeaderParameters>,
+    pub(super) header_parameters: RwLock<HeaderParameters>,
+    /// Taken while those are found out for the first time; whether that was tried.
+    pub(super) learning: tokio::sync::Mutex<bool>,
+    /// The resources that are watched in the first era, whose sessions forget them.
+    pub(super) watched: Mutex<BTreeSet<String>>,
 }
 
 /// A request to make.
@@ -69,7 +81,7 @@ impl Request {
             params,
             limits: Limits {
                 idle: timeouts.request,
-                until: Instant::now() + timeouts.total,
+                until: deadline(timeouts.total),
             },
             ticket: TicketOptions::default(),
             speech: Speech::Agreed,
@@ -78,11 +90,14 @@ impl Request {
 }
 
 impl Core {
-    pub(crate) fn new(inbound: Arc<Inbound>, link: Link, timeouts: Timeouts) -> Arc<Self> {
+    pub(crate) fn new(inbound: Arc<Inbound>, link: Link, target: &Target) -> Arc<Self> {
         Arc::new(Self {
             inbound,
             link,
-            timeouts,
+            timeouts: target.timeouts,
+            calls: Semaphore::new(if target.parallel_calls { CALLS } else { 1 }),
+            learning: tokio::sync::Mutex::default(),
+            watched: Mutex::default(),
             terms: RwLock::default(),
             renewing: tokio::sync::Mutex::default(),
             header_parameters: RwLock::default(),
@@ -98,6 +113,11 @@ impl Core {
     pub(crate) fn agree(&self, terms: Terms) {
         let mut agreed = self.terms.write().unwrap_or_else(PoisonError::into_inner);
         *agreed = Some(Arc::new(terms));
+    }
+
+    /// Whether this era was agreed on.
+    pub(crate) fn speaks(&self, era: Era) -> bool {
+        self.terms().is_some_and(|terms| terms.era == era)
     }
 
     /// Whether the connection is gone for good.
@@ -137,6 +157,12 @@ impl Core {
     }
 
     async fn attempt(&self, request: &mut Request) -> Exchanged {
+        if Instant::now() >= request.limits.until {
+            return Err(RequestError::NotSent("its time is over".to_owned()).into());
+        }
+        if !matches!(self.link, Link::Stdio(_)) && self.is_closed() {
+            return Err(RequestError::NotSent("it was disconnected".to_owned()).into());
+        }
         let mut ticket = self.inbound.in_flight.register(request.ticket.clone());
         let message = self.compose(request, ticket.id())?;
         let mut withdrawal = Withdrawal {
@@ -184,7 +210,7 @@ impl Core {
                 &parameters,
             );
         }
-        if request.ticket.is_call || request.ticket.progress.is_some() {
+        if request.ticket.kind == TicketKind::Interactive {
             meta.insert("progressToken".to_owned(), id.into());
         }
         if !meta.is_empty() {
@@ -205,7 +231,7 @@ impl Core {
 
     /// Makes a new session in the place of the one with this number, once for all who ask.
     async fn renew(&self, generation: u64, until: Instant) -> Result<(), RequestError> {
-        let until = until.min(Instant::now() + self.timeouts.connection);
+        let until = until.min(deadline(self.timeouts.connection));
         let renewing = async {
             let _alone = self.renewing.lock().await;
             if self.link.generation() != generation {
@@ -218,6 +244,7 @@ impl Core {
                 Link::Events(events) => events.open(until).await?,
             }
             handshake::initialize(self, until).await?;
+            self.watch_again(until).await;
             // The new session may offer other things.
             self.inbound.changes.note(Changes::everything());
             Ok(())
@@ -238,7 +265,7 @@ impl Core {
     fn cancel(&self, id: u64) {
         let params = json!({ "requestId": id, "reason": "the client no longer waits" });
         if let Ok(message) = wire::notification("notifications/cancelled", Some(&params)) {
-            self.link.outbox().send_soon(message);
+            self.link.send_soon(message);
         }
     }
 }
@@ -266,7 +293,7 @@ async fn wait(
 ) -> Result<Exchanged, UnknownOutcome> {
     tokio::pin!(exchange);
     let started = Instant::now();
-    let mut next = limits.until.min(started + limits.idle);
+    let mut next = limits.until.min(deadline(limits.idle));
     loop {
         tokio::select! {
             biased;
@@ -280,7 +307,7 @@ async fn wait(
                 if silence >= limits.idle {
                     return Err(UnknownOutcome::Silent(limits.idle));
                 }
-                next = limits.until.min(now + limits.idle.saturating_sub(silence));
+                next = limits.until.min(deadline(limits.idle.saturating_sub(silence)));
             }
         }
     }

@@ -9,8 +9,13 @@ use super::core::{Core, Limits, Request, Speech};
 use super::terms::{Era, LEGACY, MODERN, Terms, client_capabilities, client_info, known};
 use crate::error::RequestError;
 use crate::model::{Fields, ServerInfo};
+use crate::text::shown;
+use crate::time;
 use crate::transport::Link;
 use crate::wire::{RpcError, notification};
+
+/// How much of the name of a revision is shown.
+const REVISION: usize = 40;
 
 /// What `server/discover` told.
 #[derive(Debug)]
@@ -22,10 +27,6 @@ pub(crate) enum Discovered {
     /// It speaks only revisions that we don't.
     Strange(Vec<String>),
 }
-
-/// Errors by which only a server of the second era answers.
-const HEADER_MISMATCH: i64 = -32020;
-const MISSING_CAPABILITY: i64 = -32021;
 
 /// Asks the server for the second era.
 ///
@@ -50,13 +51,22 @@ pub(crate) async fn discover(core: &Core, until: Instant) -> Result<Discovered, 
             }
         }
         Err(RequestError::Refused(error))
-            if matches!(error.code, HEADER_MISMATCH | MISSING_CAPABILITY) =>
+            if matches!(
+                error.code,
+                RpcError::HEADER_MISMATCH | RpcError::MISSING_CAPABILITY
+            ) =>
         {
             Err(RequestError::Refused(error))
         }
         // Any other answer is that of a server which does not know the question.
-        Err(RequestError::Refused(_) | RequestError::BadAnswer(_)) => Ok(Discovered::Legacy),
-        Err(RequestError::Http(failure)) if means_legacy(failure.status.as_u16()) => {
+        Err(RequestError::Refused(_) | RequestError::BadAnswer(_) | RequestError::BadResult(_)) => {
+            Ok(Discovered::Legacy)
+        }
+        // There are servers that fall over a question that they don't know.
+        Err(RequestError::Http(failure))
+            if means_legacy(failure.status.as_u16())
+                || matches!(failure.status.as_u16(), 500 | 501) =>
+        {
             Ok(Discovered::Legacy)
         }
         Err(error) => Err(error),
@@ -69,8 +79,8 @@ pub(crate) fn means_legacy(status: u16) -> bool {
 }
 
 async fn ask(core: &Core, version: &'static str, until: Instant) -> Result<Fields, RequestError> {
-    let mut request = handshake_request("server/discover", Map::new(), until);
-    request.speech = Speech::Modern(version);
+    let speech = Speech::Modern(version);
+    let mut request = handshake_request("server/discover", Map::new(), speech, until);
     let result = core.shake_hands(&mut request).await?;
     let value = result.value().ok();
     value
@@ -117,7 +127,7 @@ fn offers(offered: &[String], version: &str) -> bool {
 
 fn texts(values: Vec<Value>) -> Vec<String> {
     let text = |value| match value {
-        Value::String(text) => Some(text),
+        Value::String(text) => Some(shown(&text, REVISION)),
         _ => None,
     };
     values.into_iter().filter_map(text).take(100).collect()
@@ -133,8 +143,7 @@ pub(crate) async fn initialize(core: &Core, until: Instant) -> Result<(), Reques
     let Value::Object(params) = params else {
         return Err(RequestError::NotSent("no parameters".to_owned()));
     };
-    let mut request = handshake_request("initialize", params, until);
-    request.speech = Speech::Handshake;
+    let mut request = handshake_request("initialize", params, Speech::Handshake, until);
     let result = core.shake_hands(&mut request).await?;
     let mut fields = result
         .value()
@@ -143,12 +152,8 @@ pub(crate) async fn initialize(core: &Core, until: Instant) -> Result<(), Reques
         .ok_or_else(|| RequestError::BadAnswer("it is not an object".to_owned()))?;
     let answered = fields.text("protocolVersion").unwrap_or_default();
     let version = known(&LEGACY, &answered).ok_or_else(|| {
-        let shown: String = answered
-            .chars()
-            .filter(|c| !c.is_control())
-            .take(40)
-            .collect();
-        RequestError::BadAnswer(format!("it speaks the unknown revision `{shown}`"))
+        let name = shown(&answered, REVISION);
+        RequestError::BadAnswer(format!("it speaks the unknown revision `{name}`"))
     })?;
     core.agree(Terms {
         era: Era::Legacy,
@@ -174,15 +179,20 @@ pub(crate) async fn initialize(core: &Core, until: Instant) -> Result<(), Reques
     Ok(())
 }
 
-fn handshake_request(method: &'static str, params: Map<String, Value>, until: Instant) -> Request {
+fn handshake_request(
+    method: &'static str,
+    params: Map<String, Value>,
+    speech: Speech,
+    until: Instant,
+) -> Request {
     Request {
         method,
         params,
         limits: Limits {
-            idle: until.saturating_duration_since(Instant::now()),
+            idle: time::until(until),
             until,
         },
         ticket: crate::traffic::TicketOptions::default(),
-        speech: Speech::Handshake,
+        speech,
     }
 }

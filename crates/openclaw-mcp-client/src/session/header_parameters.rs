@@ -28,6 +28,13 @@ pub(crate) struct Parameter {
 }
 
 impl HeaderParameters {
+    /// Whether a tool has any.
+    pub(crate) fn has_any(&self, tool: &str) -> bool {
+        self.tools
+            .get(tool)
+            .is_some_and(|parameters| !parameters.is_empty())
+    }
+
     /// Takes the parameters of all tools that were listed.
     pub(crate) fn replace(&mut self, tools: HashMap<String, Vec<Parameter>>) {
         self.tools = tools;

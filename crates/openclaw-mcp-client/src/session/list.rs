@@ -5,10 +5,13 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::Map;
 use serde_json::value::RawValue;
+use tokio::time::Instant;
 
 use super::core::{Core, Request};
+use super::terms::Era;
 use crate::error::RequestError;
 use crate::model::{Dropped, Fields, ListKind, Listing, Truncation, read_item};
+use crate::text::shown;
 use crate::wire::{RawJson, first_items};
 
 /// How many pages of a list are read.
@@ -19,6 +22,8 @@ const ITEMS: usize = 20_000;
 const BYTES: usize = 128 * 1024 * 1024;
 /// How many items that can't be read are told about.
 const DROPPED: usize = 100;
+/// How much is told about such an item.
+const REASON: usize = 300;
 /// How long a cursor may be.
 const CURSOR: usize = 64 * 1024;
 
@@ -42,11 +47,17 @@ impl Core {
     pub(crate) async fn list<T>(
         &self,
         kind: ListKind,
+        until: Instant,
         read: impl Fn(Fields) -> Result<T, String>,
     ) -> Result<Listing<T>, RequestError> {
         let mut listing = Listing::default();
-        let mut reading = Reading::default();
+        // Servers of the first era mean the end by an empty cursor; in the second it is one.
+        let mut reading = Reading {
+            empty_is_end: !self.speaks(Era::Modern),
+            ..Reading::default()
+        };
         let mut request = Request::new(kind.method(), Map::new(), self.timeouts);
+        request.limits.until = until.min(request.limits.until);
         loop {
             let page = match self.request(&mut request).await {
                 Ok(page) => page,
@@ -79,6 +90,7 @@ impl Core {
 /// How far the reading has come.
 #[derive(Default)]
 struct Reading {
+    empty_is_end: bool,
     pages: usize,
     bytes: usize,
     items: usize,
@@ -113,7 +125,7 @@ impl Reading {
                 Ok(item) => listing.items.push(item),
                 Err(reason) if listing.dropped.len() < DROPPED => listing.dropped.push(Dropped {
                     place: self.items,
-                    reason,
+                    reason: shown(&reason, REASON),
                 }),
                 Err(_) => {}
             }
@@ -127,7 +139,8 @@ impl Reading {
         if found.more > 0 {
             return Err(Truncation::Items);
         }
-        let Some(cursor) = cursor else {
+        let is_end = |cursor: &String| self.empty_is_end && cursor.is_empty();
+        let Some(cursor) = cursor.filter(|cursor| !is_end(cursor)) else {
             return Ok(None);
         };
         if self.pages >= PAGES {

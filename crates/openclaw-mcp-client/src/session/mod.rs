@@ -7,9 +7,9 @@ mod list;
 mod rounds;
 mod subscription;
 mod terms;
+mod tools;
 
-pub(crate) use self::core::{Core, Request};
+pub(crate) use self::core::{Core, Limits, Request};
 pub(crate) use self::handshake::{Discovered, discover, initialize, means_legacy};
-pub(crate) use self::header_parameters::parameters_of;
 pub(crate) use self::subscription::Subscription;
 pub use self::terms::Era;

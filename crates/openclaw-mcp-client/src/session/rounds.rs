@@ -3,29 +3,23 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{sleep_until, timeout_at};
 
 use super::core::{Core, Request, result_type};
 use super::terms::Era;
 use crate::error::{RequestError, UnknownOutcome};
 use crate::model::Fields;
 use crate::person::{Elicitation, ElicitationAnswer};
+use crate::time::deadline;
 use crate::traffic::{Asked, ask, look_at};
 use crate::wire::{RawJson, RpcError};
 
-/// The error of a server that wants something visited first.
-const VISIT_FIRST: i64 = -32042;
 /// How often a server may ask back.
 const ROUNDS: usize = 10;
 /// How long it is waited where a server asks to be asked again without asking anything.
 const PAUSE: Duration = Duration::from_millis(200);
 /// How many questions a server may ask at once.
 const QUESTIONS: usize = 32;
-
-/// Whether a server wants something visited first.
-fn is_visit(error: &RpcError) -> bool {
-    error.code == VISIT_FIRST
-}
 
 impl Core {
     /// Makes a request and answers what the server asks back.
@@ -36,15 +30,16 @@ impl Core {
         let mut has_visited = false;
         for _ in 0..ROUNDS {
             let result = match self.request(&mut request).await {
-                Err(RequestError::Refused(error)) if is_visit(&error) && !has_visited => {
+                Err(RequestError::Refused(error))
+                    if error.code == RpcError::VISIT_FIRST && !has_visited =>
+                {
                     has_visited = true;
                     self.visit(error, &request).await?;
                     continue;
                 }
                 result => result?,
             };
-            let is_modern = self.terms().is_some_and(|terms| terms.era == Era::Modern);
-            if !is_modern {
+            if !self.speaks(Era::Modern) {
                 return Ok(result);
             }
             match result_type(&result).as_ref() {
@@ -113,7 +108,7 @@ impl Core {
         }
         let until = request.limits.until;
         if questions.is_empty() {
-            sleep_until(until.min(Instant::now() + PAUSE)).await;
+            sleep_until(until.min(deadline(PAUSE))).await;
         }
         let mut answers = Map::new();
         for (key, question) in questions {

@@ -1,7 +1,7 @@
 //! Hearing of changes on a server of the second era.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Map, json};
@@ -10,11 +10,11 @@ use tokio::time::{Instant, sleep};
 
 use super::core::{Core, Limits, Request, Speech};
 use crate::error::RequestError;
-use crate::traffic::{Changes, TicketOptions};
+use crate::target::Timeouts;
+use crate::time::{FOR_EVER, deadline};
+use crate::traffic::{Changes, TicketKind, TicketOptions};
 use crate::transport::OwnedTask;
 
-/// A subscription is as long as the connection; this only keeps sums of times in range.
-const FOR_EVER: Duration = Duration::from_hours(10 * 365 * 24);
 /// How long it is waited before it is taken up again.
 const RETRY: Duration = Duration::from_secs(1);
 /// How long at most.
@@ -36,8 +36,11 @@ impl Subscription {
         }
     }
 
-    /// Wants to hear of changes of a resource, or no longer.
-    pub(crate) fn want(&self, uri: &str, wanted: bool) {
+    /// Wants to hear of changes of a resource, or no longer; `false` if the server does not tell.
+    pub(crate) fn want(&self, uri: &str, wanted: bool) -> bool {
+        if self.resources.is_closed() {
+            return false;
+        }
         self.resources.send_if_modified(|resources| {
             if wanted {
                 resources.insert(uri.to_owned())
@@ -45,6 +48,7 @@ impl Subscription {
                 resources.remove(uri)
             }
         });
+        true
     }
 }
 
@@ -59,7 +63,9 @@ async fn keep_up(core: Arc<Core>, mut wanted: watch::Receiver<BTreeSet<String>>)
                 if changed.is_err() {
                     return;
                 }
-                // The new subscription has the new set; the old one is cancelled by being dropped.
+                // The new subscription has the new set; the old one is cancelled by being dropped,
+                // and what changes before the new one is there is not told.
+                core.inbound.changes.note(Changes::everything());
                 continue;
             }
         };
@@ -68,14 +74,19 @@ async fn keep_up(core: Arc<Core>, mut wanted: watch::Receiver<BTreeSet<String>>)
                 tracing::debug!(server = %core.inbound.server, "no subscription: {error}");
                 return;
             }
-            Err(RequestError::NotSent(_)) if core.is_closed() => return,
+            _ if core.is_closed() => return,
             _ => {}
         }
         if listening.elapsed() > RETRY_LIMIT {
             failures = 0;
         }
-        sleep(RETRY.saturating_mul(1 << failures.min(6)).min(RETRY_LIMIT)).await;
-        failures = failures.saturating_add(1);
+        let pause = RETRY.saturating_mul(1 << failures.min(6)).min(RETRY_LIMIT);
+        tokio::select! {
+            () = sleep(pause) => failures = failures.saturating_add(1),
+            changed = wanted.changed() => if changed.is_err() {
+                return;
+            },
+        }
         // Changes may have been missed.
         core.inbound.changes.note(Changes::everything());
     }
@@ -93,9 +104,12 @@ async fn listen(core: &Core, resources: &BTreeSet<String>) -> Result<(), Request
         params: Map::from_iter([("notifications".to_owned(), filter)]),
         limits: Limits {
             idle: FOR_EVER,
-            until: Instant::now() + FOR_EVER,
+            until: deadline(FOR_EVER),
         },
-        ticket: TicketOptions::default(),
+        ticket: TicketOptions {
+            kind: TicketKind::Background,
+            ..TicketOptions::default()
+        },
         speech: Speech::Agreed,
     };
     core.request(&mut request).await.map(drop)
@@ -104,7 +118,49 @@ async fn listen(core: &Core, resources: &BTreeSet<String>) -> Result<(), Request
 fn is_refusal(error: &RequestError) -> bool {
     match error {
         RequestError::Refused(_) | RequestError::BadAnswer(_) | RequestError::NotOffered(_) => true,
-        RequestError::Http(failure) => failure.status.is_client_error(),
-        RequestError::NotSent(_) | RequestError::OutcomeUnknown(_) => false,
+        RequestError::Http(failure) => matches!(failure.status.as_u16(), 400 | 404 | 405 | 501),
+        RequestError::NotSent(_) | RequestError::OutcomeUnknown(_) | RequestError::BadResult(_) => {
+            false
+        }
     }
+}
+
+impl Core {
+    /// Watches a resource in the first era, or no longer.
+    pub(crate) async fn watch(&self, uri: &str, wanted: bool) -> Result<(), RequestError> {
+        let mut request = watch_request(uri, wanted, self.timeouts);
+        self.request(&mut request).await?;
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if wanted {
+            watched.insert(uri.to_owned());
+        } else {
+            watched.remove(uri);
+        }
+        Ok(())
+    }
+
+    /// Watches in a new session what was watched in the old one, as far as the server lets us.
+    pub(super) async fn watch_again(&self, until: Instant) {
+        let watched = {
+            let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+            watched.clone()
+        };
+        for uri in watched {
+            let mut request = watch_request(&uri, true, self.timeouts);
+            request.limits.until = until;
+            if let Err(error) = self.shake_hands(&mut request).await {
+                tracing::warn!(server = %self.inbound.server, "a resource is not watched: {error}");
+            }
+        }
+    }
+}
+
+fn watch_request(uri: &str, wanted: bool, timeouts: Timeouts) -> Request {
+    let method = if wanted {
+        "resources/subscribe"
+    } else {
+        "resources/unsubscribe"
+    };
+    let params = Map::from_iter([("uri".to_owned(), uri.into())]);
+    Request::new(method, params, timeouts)
 }

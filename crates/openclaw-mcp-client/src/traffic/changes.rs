@@ -26,6 +26,9 @@ pub struct Changes {
     pub prompts: bool,
     /// The contents of these resources.
     pub updated: BTreeSet<String>,
+    /// The contents of any resource: more have changed than are named, or word may have been
+    /// missed.
+    pub any_updated: bool,
 }
 
 impl Changes {
@@ -36,6 +39,7 @@ impl Changes {
             resources: true,
             prompts: true,
             updated: BTreeSet::new(),
+            any_updated: true,
         }
     }
 
@@ -44,8 +48,10 @@ impl Changes {
         self.resources |= other.resources;
         self.prompts |= other.prompts;
         self.updated.extend(other.updated);
-        while self.updated.len() > NAMED {
-            self.updated.pop_last();
+        self.any_updated |= other.any_updated;
+        if self.updated.len() > NAMED {
+            self.updated.clear();
+            self.any_updated = true;
         }
     }
 

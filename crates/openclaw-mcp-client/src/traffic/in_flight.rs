@@ -47,8 +47,20 @@ pub(crate) enum Lost {
 pub(crate) struct TicketOptions {
     pub(crate) progress: Option<ProgressListener>,
     pub(crate) person: Option<Arc<dyn Person>>,
-    /// Whether it is a call of a tool, during which a server may ask back.
-    pub(crate) is_call: bool,
+    /// What kind of request it is.
+    pub(crate) kind: TicketKind,
+}
+
+/// What kind of request waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum TicketKind {
+    /// One that is answered soon.
+    #[default]
+    Plain,
+    /// One during which a server may ask back, and which tells of its progress.
+    Interactive,
+    /// One that waits as long as the connection lasts.
+    Background,
 }
 
 /// All requests of a connection that wait for their answers.
@@ -149,8 +161,12 @@ impl InFlight {
         let id = match id {
             ReplyId::Ours(id) => Some(id),
             // Servers that could not read a request don't know its identifier.
-            ReplyId::Missing if matches!(reply, Ok(Err(_)) | Err(_)) => table.only(),
-            ReplyId::Missing | ReplyId::Foreign => None,
+            ReplyId::Missing => match &reply {
+                Ok(Err(error)) if error.is_about_reading() => table.only(),
+                Err(_) => table.only(),
+                Ok(_) => None,
+            },
+            ReplyId::Foreign => None,
         };
         let waiting = id.and_then(|id| table.waiting.remove(&id));
         drop(table);
@@ -186,6 +202,19 @@ impl InFlight {
         }
     }
 
+    /// Notes that the server will not go on with something that waits as long as the connection.
+    pub(crate) fn end_background(&self, id: u64) {
+        let mut table = self.lock();
+        let is_background = |it: &Waiting| it.shared.options.kind == TicketKind::Background;
+        if table.waiting.get(&id).is_some_and(is_background)
+            && let Some(waiting) = table.waiting.remove(&id)
+        {
+            let _ = waiting
+                .reply
+                .send(Err(Lost::Closed("the server ended it".into())));
+        }
+    }
+
     /// Notes that a request is being worked on.
     pub(crate) fn progressed(&self, id: u64, progress: impl FnOnce() -> Option<Progress>) {
         let shared = self.lock().waiting.get(&id).map(|it| it.shared.clone());
@@ -207,7 +236,9 @@ impl InFlight {
             Some(id) => table.waiting.get(&id)?,
             None => {
                 let mut calls = table.waiting.values();
-                let mut calls = calls.by_ref().filter(|it| it.shared.options.is_call);
+                let mut calls = calls
+                    .by_ref()
+                    .filter(|it| it.shared.options.kind == TicketKind::Interactive);
                 let only = calls.next()?;
                 if calls.next().is_some() {
                     return None;
@@ -226,9 +257,9 @@ impl InFlight {
         self.lock().closed.is_some()
     }
 
-    /// How many requests wait.
+    /// How many requests wait that somebody waits for.
     pub(crate) fn len(&self) -> usize {
-        self.lock().waiting.len()
+        self.lock().foreground().count()
     }
 
     fn now(&self) -> u64 {
@@ -241,9 +272,15 @@ impl InFlight {
 }
 
 impl Table {
+    fn foreground(&self) -> impl Iterator<Item = u64> {
+        let waiting = self.waiting.iter();
+        let waiting = waiting.filter(|(_, it)| it.shared.options.kind != TicketKind::Background);
+        waiting.map(|(id, _)| *id)
+    }
+
     fn only(&self) -> Option<u64> {
-        let mut ids = self.waiting.keys();
-        ids.next().copied().filter(|_| ids.next().is_none())
+        let mut ids = self.foreground();
+        ids.next().filter(|_| ids.next().is_none())
     }
 }
 
@@ -295,6 +332,12 @@ pub(crate) struct Pulse {
 }
 
 impl Pulse {
+    /// Notes a sign of life.
+    pub(crate) fn beat(&self) {
+        let now = self.table.now();
+        self.shared.alive.store(now, Ordering::Relaxed);
+    }
+
     /// Stops counting silence until the hold is dropped.
     pub(crate) fn hold(&self) -> Hold {
         Hold::new(self.shared.clone(), self.table.clone())

@@ -12,8 +12,9 @@ use url::Url;
 use super::changes::{ChangeGatherer, Changes};
 use super::in_flight::{InFlight, Progress};
 use super::server_log::ServerLog;
-use super::server_requests::{Answer, Asked, ask, look_at};
+use super::server_requests::{Answer, Asked, Refusal, ask, look_at};
 use super::visits::Visits;
+use crate::text::shown;
 use crate::wire::{Incoming, RawJson, ReplyId, ServerRequestId, error_reply, read_messages, reply};
 
 /// How many questions to persons may be open at once on a connection.
@@ -150,13 +151,20 @@ impl Inbound {
                     });
                 }
             }
+            // Servers of the second era end subscriptions so.
+            "notifications/cancelled" => {
+                if let Some(id) = params.and_then(cancelled_request) {
+                    self.in_flight.end_background(id);
+                }
+            }
             "notifications/elicitation/complete" => {
                 if let Some(id) = params.and_then(completed_visit) {
                     self.visits.note(id);
                 }
             }
             _ => {
-                tracing::debug!(server = %self.server, "the server sent a notification: {method:?}");
+                let method = shown(method, EXCERPT);
+                tracing::debug!(server = %self.server, "the server sent a notification: {method}");
             }
         }
     }
@@ -198,7 +206,9 @@ impl Inbound {
                     .unwrap_or_else(PoisonError::into_inner);
                 while questions.try_join_next().is_some() {}
                 if questions.len() >= QUESTIONS {
+                    drop(questions);
                     self.pass_over("a question", &"too many are open");
+                    self.answer(&id, Err(Refusal::Busy), outbox.as_ref());
                     return;
                 }
                 let call = match source {
@@ -233,6 +243,19 @@ impl Inbound {
         if !sent {
             self.pass_over("a request", &"there is no room for its answer");
         }
+    }
+}
+
+fn cancelled_request(params: &RawJson) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Cancelled {
+        #[serde(rename = "requestId")]
+        id: Value,
+    }
+    match params.read::<Cancelled>().ok()?.id {
+        Value::Number(number) => number.as_u64(),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
     }
 }
 

@@ -11,8 +11,7 @@ mod visits;
 
 pub(crate) use allowance::LogAllowance;
 pub use changes::Changes;
-pub(crate) use in_flight::{Lost, Pulse, Reply, Ticket, TicketOptions};
+pub(crate) use in_flight::{Lost, Pulse, Reply, Ticket, TicketKind, TicketOptions};
 pub use in_flight::{Progress, ProgressListener};
 pub(crate) use inbound::{Inbound, Outbox, Source};
-pub(crate) use server_log::printable;
 pub(crate) use server_requests::{Asked, ask, look_at};

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::allowance::LogAllowance;
+use crate::text::shown;
 use crate::wire::RawJson;
 
 /// How much of a line is logged.
@@ -37,10 +38,10 @@ impl ServerLog {
         let data = message.data.as_deref().map_or("null", RawValue::get);
         // A text without its quotes, anything else as it came.
         let text = match serde_json::from_str::<String>(data) {
-            Ok(text) => printable(&text),
-            Err(_) => printable(data),
+            Ok(text) => shown(&text, SHOWN),
+            Err(_) => shown(data, SHOWN),
         };
-        let logger = printable(message.logger.as_deref().unwrap_or_default());
+        let logger = shown(message.logger.as_deref().unwrap_or_default(), SHOWN);
         match message.level.as_deref() {
             Some("emergency" | "alert" | "critical" | "error") => {
                 tracing::error!(server, logger, "server says: {text}");
@@ -54,20 +55,8 @@ impl ServerLog {
     /// Logs that something was passed over.
     pub(crate) fn passed_over(&self, server: &str, what: &str, why: &dyn std::fmt::Display) {
         if self.allowance.take(server) {
-            let what = printable(what);
+            let what = shown(what, SHOWN);
             tracing::warn!(server, "passed over what the server sent, {why}: {what}");
         }
     }
-}
-
-/// The beginning of a foreign text, on one line and without control characters.
-pub(crate) fn printable(text: &str) -> String {
-    let clean = |character: char| {
-        if character.is_control() {
-            ' '
-        } else {
-            character
-        }
-    };
-    text.chars().take(SHOWN).map(clean).collect()
 }

@@ -16,6 +16,7 @@ pub(crate) type Answer = Result<Value, Refusal>;
 pub(crate) enum Refusal {
     UnknownMethod,
     InvalidParameters,
+    Busy,
 }
 
 impl Refusal {
@@ -23,6 +24,7 @@ impl Refusal {
         match self {
             Self::UnknownMethod => RpcError::METHOD_NOT_FOUND,
             Self::InvalidParameters => -32602,
+            Self::Busy => -32000,
         }
     }
 
@@ -30,6 +32,7 @@ impl Refusal {
         match self {
             Self::UnknownMethod => "this client does not offer that method",
             Self::InvalidParameters => "the parameters can't be read",
+            Self::Busy => "too many questions are open",
         }
     }
 }

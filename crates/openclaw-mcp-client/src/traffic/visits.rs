@@ -33,14 +33,18 @@ impl Visits {
             let news = self.news.notified();
             tokio::pin!(news);
             news.as_mut().enable();
-            let mut complete = self.lock();
-            if let Some(found) = complete.iter().position(|it| it == id) {
-                complete.remove(found);
+            if self.take(id) {
                 return;
             }
-            drop(complete);
             news.await;
         }
+    }
+
+    /// Whether a visit is complete; that is told once.
+    fn take(&self, id: &str) -> bool {
+        let mut complete = self.lock();
+        let found = complete.iter().position(|it| it == id);
+        found.is_some_and(|found| complete.remove(found).is_some())
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<String>> {

@@ -1,7 +1,6 @@
 //! A server at an address, spoken to over HTTP with server-sent events, of the first revision.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
@@ -14,16 +13,14 @@ use super::tasks::OwnedTask;
 use super::{ExchangeError, Exchanged, Outgoing, replied};
 use crate::error::RequestError;
 use crate::http::{Answer, Body, EventStream, HttpEndpoint, HttpError};
+use crate::time;
 use crate::traffic::{Inbound, Outbox, Source, Ticket};
 use crate::wire::MESSAGE_LIMIT;
-
-/// How long a message that nobody waits for may take.
-const POST: Duration = Duration::from_secs(30);
 
 /// A server that is spoken to over HTTP with server-sent events.
 pub(crate) struct Events {
     shared: Arc<Shared>,
-    poster: Poster,
+    poster: Mutex<Poster>,
 }
 
 struct Shared {
@@ -39,11 +36,15 @@ struct State {
     /// Whether requests may be sent.
     settled: bool,
     generation: u64,
+    /// How many streams there have been.
+    streams: u64,
 }
 
 /// A stream that is there, and where to send messages to.
 struct Connected {
     messages: HttpEndpoint,
+    /// Which of the streams it is.
+    number: u64,
     _reader: OwnedTask,
 }
 
@@ -54,21 +55,16 @@ impl Events {
             inbound,
             state: Mutex::default(),
         });
-        let posting = shared.clone();
-        let poster = Poster::new(move |message| {
-            let shared = posting.clone();
-            async move {
-                let until = Instant::now() + POST;
-                if let Err(error) = shared.notify(message, until).await {
-                    tracing::debug!(server = %shared.inbound.server, "a message was not sent: {error}");
-                }
-            }
-        });
-        Self { shared, poster }
+        Self {
+            poster: Mutex::new(shared.poster()),
+            shared,
+        }
     }
 
-    pub(crate) fn outbox(&self) -> &Arc<dyn Outbox> {
-        self.poster.outbox()
+    /// Where messages of the present session go that nobody waits for.
+    pub(crate) fn outbox(&self) -> Arc<dyn Outbox> {
+        let poster = self.poster.lock().unwrap_or_else(PoisonError::into_inner);
+        poster.outbox().clone()
     }
 
     pub(crate) fn generation(&self) -> u64 {
@@ -77,13 +73,20 @@ impl Events {
 
     /// Opens the stream, to make a new session in it.
     pub(crate) async fn open(&self, until: Instant) -> Result<(), RequestError> {
-        {
+        let number = {
             let mut state = self.shared.lock();
             state.connected = None;
             state.settled = false;
             state.version = None;
-        }
-        let within = until.saturating_duration_since(Instant::now());
+            state.streams += 1;
+            state.streams
+        };
+        // Their answers would have come over the old stream.
+        let reason = "its stream of events was opened anew";
+        self.shared.inbound.in_flight.lose_all(reason);
+        let poster = self.shared.poster();
+        *self.poster.lock().unwrap_or_else(PoisonError::into_inner) = poster;
+        let within = time::until(until);
         let answer = self.shared.endpoint.get(HeaderMap::new(), within).await?;
         let Body::Events(mut stream) = answer.body else {
             return Err(RequestError::BadAnswer(
@@ -93,7 +96,7 @@ impl Events {
         let address = timeout_at(until, address(&mut stream))
             .await
             .map_err(|_| RequestError::BadAnswer("the stream names no address".to_owned()))??;
-        let base = self.shared.endpoint.url();
+        let base = &answer.url;
         let messages = base
             .join(&address)
             .ok()
@@ -106,10 +109,12 @@ impl Events {
             stream,
             Arc::downgrade(&self.shared),
             self.shared.inbound.clone(),
-            self.outbox().clone(),
+            self.outbox(),
+            number,
         ));
         self.shared.lock().connected = Some(Connected {
             messages: self.shared.endpoint.at(messages),
+            number,
             _reader: reader,
         });
         Ok(())
@@ -159,8 +164,16 @@ impl Events {
             Err(HttpError::Status(failure))
                 if !initializes && matches!(failure.status.as_u16(), 404 | 410) =>
             {
-                self.shared.lock().settled = false;
+                let mut state = self.shared.lock();
+                // It may be an old session that is not known any more.
+                if state.generation == generation {
+                    state.settled = false;
+                }
                 Err(ExchangeError::SessionExpired(generation))
+            }
+            // The message may have arrived, and then its answer comes over the stream.
+            Err(HttpError::Interrupted(_) | HttpError::TimedOut { connected: true }) => {
+                replied(ticket.reply().await)
             }
             Err(error) => Err(error.into()),
         }
@@ -174,11 +187,10 @@ impl Events {
         ticket: &Ticket,
     ) -> Result<(), RequestError> {
         if let Body::Json(body) = answer.body {
-            let left = message.until.saturating_duration_since(Instant::now());
-            let text = body.read(MESSAGE_LIMIT, left).await?;
+            let text = body.read(MESSAGE_LIMIT, time::until(message.until)).await?;
             if text.first() == Some(&b'{') {
                 let source = Source::Request(ticket.id());
-                self.shared.inbound.receive(&text, source, self.outbox());
+                self.shared.inbound.receive(&text, source, &self.outbox());
             }
         }
         Ok(())
@@ -187,6 +199,7 @@ impl Events {
     /// Lets go of the stream, which is all that a session is here.
     pub(crate) fn close(&self) {
         self.shared.inbound.in_flight.close("it was disconnected");
+        *self.poster.lock().unwrap_or_else(PoisonError::into_inner) = Poster::none();
         let mut state = self.shared.lock();
         state.connected = None;
         state.settled = false;
@@ -194,6 +207,15 @@ impl Events {
 }
 
 impl Shared {
+    /// A poster for the session that is or will be there.
+    fn poster(self: &Arc<Self>) -> Poster {
+        let shared = self.clone();
+        Poster::new(self.inbound.server.clone(), move |message, until| {
+            let shared = shared.clone();
+            async move { shared.notify(message, until).await }
+        })
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -206,7 +228,7 @@ impl Shared {
             })?;
             (connected.messages.clone(), state.headers())
         };
-        let within = until.saturating_duration_since(Instant::now());
+        let within = time::until(until);
         messages.post(headers, message, within).await?;
         Ok(())
     }
@@ -241,6 +263,7 @@ async fn read(
     shared: Weak<Shared>,
     inbound: Arc<Inbound>,
     outbox: Arc<dyn Outbox>,
+    number: u64,
 ) {
     let reason = loop {
         match stream.next().await {
@@ -256,6 +279,10 @@ async fn read(
     };
     if let Some(shared) = shared.upgrade() {
         let mut state = shared.lock();
+        let is_own = |connected: &Connected| connected.number == number;
+        if !state.connected.as_ref().is_some_and(is_own) {
+            return;
+        }
         state.settled = false;
         // This task is a part of it, and ends here anyway.
         let connected = state.connected.take();

@@ -7,8 +7,6 @@ mod stdio;
 mod streamable;
 mod tasks;
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use http::HeaderMap;
 use tokio::time::Instant;
@@ -19,7 +17,7 @@ pub(crate) use self::streamable::Streamable;
 pub(crate) use self::tasks::OwnedTask;
 use crate::error::{RequestError, UnknownOutcome};
 use crate::http::HttpError;
-use crate::traffic::{Lost, Outbox, Reply, Ticket};
+use crate::traffic::{Lost, Reply, Ticket};
 use crate::wire::{RawJson, RpcError};
 
 /// A request on its way out.
@@ -82,12 +80,12 @@ impl Link {
         }
     }
 
-    /// Where messages go that nobody waits for.
-    pub(crate) fn outbox(&self) -> &Arc<dyn Outbox> {
+    /// Sends a message soon, as far as there is room.
+    pub(crate) fn send_soon(&self, message: Bytes) {
         match self {
-            Self::Stdio(stdio) => stdio.outbox(),
-            Self::Streamable(streamable) => streamable.outbox(),
-            Self::Events(events) => events.outbox(),
+            Self::Stdio(stdio) => stdio.send_soon(&message),
+            Self::Streamable(streamable) => drop(streamable.outbox().send_soon(message)),
+            Self::Events(events) => drop(events.outbox().send_soon(message)),
         }
     }
 
@@ -121,7 +119,7 @@ impl From<Lost> for RequestError {
     fn from(lost: Lost) -> Self {
         match lost {
             Lost::Closed(reason) => Self::OutcomeUnknown(UnknownOutcome::Lost(reason.to_string())),
-            Lost::TooLarge => Self::BadAnswer("it is larger than 80 MiB".to_owned()),
+            Lost::TooLarge => Self::BadResult("it is larger than 80 MiB".to_owned()),
         }
     }
 }
@@ -138,7 +136,8 @@ impl From<HttpError> for RequestError {
             }
             HttpError::Status(failure) => Self::Http(failure),
             HttpError::Redirected { .. } => Self::NotSent(text),
-            HttpError::TooLarge { .. } | HttpError::ContentType { .. } => Self::BadAnswer(text),
+            HttpError::TooLarge { .. } => Self::BadResult(text),
+            HttpError::ContentType { .. } => Self::BadAnswer(text),
         }
     }
 }

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use http::HeaderMap;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use super::Outgoing;
 use crate::http::{Answer, HttpEndpoint, HttpError, HttpFailure};
+use crate::time::until;
 use crate::traffic::Pulse;
 
 /// How long it is waited where the server does not say.
@@ -27,14 +28,16 @@ pub(super) async fn post_patiently(
     let mut attempt = 0;
     loop {
         // Whoever waits for the request keeps the time; this is only a second line.
-        let left = message.until.saturating_duration_since(Instant::now()) + SLACK;
+        let left = until(message.until) + SLACK;
         let answer = endpoint
             .post(headers.clone(), message.body.clone(), left)
             .await;
         match answer {
-            Err(HttpError::Status(failure)) if asks_to_wait(&failure) && attempt < ATTEMPTS => {
-                let pause = failure.retry_after.unwrap_or(PAUSE * (1 << attempt));
-                if Instant::now() + pause >= message.until {
+            Err(HttpError::Status(failure)) if attempt < ATTEMPTS => {
+                let Some(pause) = pause(&failure, attempt) else {
+                    return Err(HttpError::Status(failure));
+                };
+                if until(message.until) <= pause {
                     return Err(HttpError::Status(failure));
                 }
                 attempt += 1;
@@ -46,6 +49,12 @@ pub(super) async fn post_patiently(
     }
 }
 
-fn asks_to_wait(failure: &HttpFailure) -> bool {
-    matches!(failure.status.as_u16(), 429 | 503)
+/// How long to wait before a request is repeated, if that is what the status asks for. A 503 that
+/// does not say when may come from something that had already passed the request on.
+fn pause(failure: &HttpFailure, attempt: u32) -> Option<Duration> {
+    match (failure.status.as_u16(), failure.retry_after) {
+        (429 | 503, Some(pause)) => Some(pause),
+        (429, None) => Some(PAUSE * (1 << attempt)),
+        _ => None,
+    }
 }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::{Incoming, RawJson, read_messages};
+use crate::text::shown;
 
 /// How much of a server's message an error keeps.
 const KEPT: usize = 64 * 1024;
@@ -21,16 +22,41 @@ pub struct RpcError {
     pub message: String,
     /// What it added.
     pub data: Option<Value>,
+    /// The HTTP status that it came with, if that was not one of success.
+    pub status: Option<u16>,
 }
 
 impl RpcError {
     /// The server does not know the method.
     pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// The headers of a request say something else than its body.
+    pub const HEADER_MISMATCH: i64 = -32020;
+    /// The server needs something of us that we did not offer.
+    pub const MISSING_CAPABILITY: i64 = -32021;
     /// The server does not speak the revision that it was addressed in.
     pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+    /// A person has to visit an address first.
+    pub const VISIT_FIRST: i64 = -32042;
 
-    /// The error in the body of an HTTP answer, where it is one.
-    pub(crate) fn of_body(body: &Bytes) -> Option<Self> {
+    /// Whether it says that nothing was done, and not just that something went wrong.
+    pub(crate) fn is_refusal(&self) -> bool {
+        let by_status = self
+            .status
+            .is_some_and(|status| (400..500).contains(&status));
+        by_status
+            || matches!(
+                self.code,
+                -32700 | -32602..=-32600 | -32002 | -32022..=-32020 | Self::VISIT_FIRST
+            )
+    }
+
+    /// Whether it can be the answer to a request that the server could not read.
+    pub(crate) fn is_about_reading(&self) -> bool {
+        matches!(self.code, -32700 | -32600)
+    }
+
+    /// The error in the body of an HTTP answer with this status, where it is one.
+    pub(crate) fn of_body(body: &Bytes, status: u16) -> Option<Self> {
         let mut found = None;
         read_messages(body, |message| {
             if let Ok(Incoming::Reply {
@@ -38,7 +64,10 @@ impl RpcError {
                 ..
             }) = message
             {
-                found = Some(error);
+                found = Some(Self {
+                    status: Some(status),
+                    ..error
+                });
             }
         });
         found
@@ -52,6 +81,7 @@ impl RpcError {
                 code: 0,
                 message: String::from_utf8_lossy(start).into_owned(),
                 data: None,
+                status: None,
             };
         };
         let code = match fields.get("code") {
@@ -69,25 +99,18 @@ impl RpcError {
             code: code.unwrap_or_default(),
             message,
             data: fields.remove("data"),
+            status: None,
         }
     }
 }
 
 impl fmt::Display for RpcError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let message = self.message.trim();
-        let message = if message.is_empty() {
-            "no reason given"
+        let message = shown(&self.message, SHOWN);
+        if message.is_empty() {
+            formatter.write_str("no reason given")?;
         } else {
-            message
-        };
-        for character in message.chars().take(SHOWN) {
-            let shown = if character.is_control() {
-                ' '
-            } else {
-                character
-            };
-            fmt::Write::write_char(formatter, shown)?;
+            formatter.write_str(&message)?;
         }
         write!(formatter, " (code {})", self.code)
     }

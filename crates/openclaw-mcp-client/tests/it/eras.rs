@@ -6,7 +6,7 @@ use openclaw_mcp_client::{ConnectError, Era, Protocol, Transport};
 use openclaw_testkit::JournalReader;
 use tokio::time::Instant;
 
-use crate::lab::{Lab, echo};
+use crate::lab::{Lab, close, echo};
 
 /// How often a server was asked something.
 fn asked(journal: &JournalReader, method: &str) -> usize {
@@ -29,7 +29,7 @@ async fn both_eras_are_spoken_on_both_transports() {
             let told = connection.diagnostics();
             assert_eq!((told.era, told.version), (spoken, version), "{era}");
             echo(&connection, "hello").await;
-            connection.close().await;
+            close(connection).await;
         }
     }
     lab.finish().await;
@@ -45,7 +45,7 @@ async fn older_revisions_are_spoken() {
             let connection = lab.connect(&target).await;
             assert_eq!(connection.diagnostics().version, version);
             echo(&connection, version).await;
-            connection.close().await;
+            close(connection).await;
         }
     }
     lab.finish().await;
@@ -67,7 +67,7 @@ async fn the_configuration_decides_where_it_says_so() {
             target.protocol = protocol;
             let connection = lab.connect(target).await;
             echo(&connection, "hello").await;
-            connection.close().await;
+            close(connection).await;
             assert_eq!(asked(&journal, method), 0, "{protocol:?}");
         }
     }
@@ -99,7 +99,7 @@ async fn a_server_that_is_mute_on_the_second_era_is_still_reached() {
         assert_eq!(connection.diagnostics().era, Era::Legacy);
         assert!(started.elapsed() < Duration::from_secs(3));
         echo(&connection, "hello").await;
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -113,7 +113,7 @@ async fn a_server_that_is_slow_to_start_still_speaks_the_second_era() {
     assert_eq!(connection.diagnostics().era, Era::Modern);
     assert_eq!(asked(&journal, "initialize"), 1);
     echo(&connection, "hello").await;
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -125,7 +125,7 @@ async fn a_server_that_takes_nearly_all_the_time_is_waited_for() {
         target.timeouts.connection = Duration::from_secs(30);
         let connection = lab.connect(&target).await;
         echo(&connection, "at last").await;
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -138,7 +138,7 @@ async fn a_server_that_exits_over_an_unknown_question_is_started_again() {
     assert_eq!(connection.diagnostics().era, Era::Legacy);
     assert_eq!(asked(&journal, "initialize"), 1);
     echo(&connection, "hello").await;
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -156,18 +156,16 @@ async fn what_a_server_speaks_is_remembered() {
         target.fingerprint = Some(name.to_owned());
         lab.connect(target).await.close().await;
         let before = asked(&journal, "server/discover");
-        let posts = journal.events("post").len();
         let connection = lab.connect(target).await;
         echo(&connection, name).await;
-        connection.close().await;
+        close(connection).await;
         assert_eq!(asked(&journal, "server/discover"), before, "{name}");
-        let _ = posts;
     }
     // A second process of ours knows it, too.
     let second = lab.another_connector();
     let connection = second.connect(&events).await.unwrap();
     assert_eq!(connection.diagnostics().transport, Transport::HttpEvents);
-    connection.close().await;
+    close(connection).await;
     drop(second);
     lab.finish().await;
 }
@@ -182,11 +180,11 @@ async fn a_server_that_has_moved_on_is_found_out_again() {
     lab.connect(&old).await.close().await;
     let connection = lab.connect(&new).await;
     assert_eq!(connection.diagnostics().era, Era::Modern);
-    connection.close().await;
+    close(connection).await;
     // And back.
     let connection = lab.connect(&old).await;
     assert_eq!(connection.diagnostics().era, Era::Legacy);
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -214,5 +212,84 @@ async fn a_program_that_is_not_there_is_an_immediate_error() {
     assert!(matches!(error, ConnectError::NoProgram(_)), "{error}");
     assert!(error.is_permanent());
     assert!(error.to_string().contains("PATH: /"), "{error}");
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn what_was_remembered_and_is_wrong_locks_nobody_out() {
+    let mut lab = Lab::new();
+    for (before, now) in [
+        ("stdio --era modern", "stdio --era legacy --mute-discover"),
+        ("stdio --era modern", "stdio --era legacy --exit-on-unknown"),
+        ("stdio --era legacy", "stdio --era modern"),
+        ("http --era modern", "http --era legacy"),
+        ("http --era legacy", "http --era modern"),
+        ("sse", "http --era modern"),
+        ("sse", "http --era legacy"),
+        ("http --era modern", "sse"),
+    ] {
+        let (mut old, _) = lab.server_of(before);
+        let (mut new, _) = lab.server_of(now);
+        old.fingerprint = Some(format!("{before} {now}"));
+        new.fingerprint = old.fingerprint.clone();
+        lab.connect(&old).await.close().await;
+        // In another process, so that only the file remembers.
+        let connector = lab.another_connector();
+        let started = Instant::now();
+        let connection = connector.connect(&new).await.expect(now);
+        assert!(
+            started.elapsed() < Duration::from_secs(8),
+            "{before}, then {now}"
+        );
+        echo(&connection, now).await;
+        close(connection).await;
+    }
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn what_fails_is_not_remembered() {
+    let mut lab = Lab::new();
+    let (mut good, _) = lab.program("stdio --era legacy");
+    let (mut mute, _) = lab.program("stdio --mute");
+    good.fingerprint = Some("it".to_owned());
+    mute.fingerprint = Some("it".to_owned());
+    mute.timeouts.connection = Duration::from_secs(1);
+    lab.connect(&good).await.close().await;
+    assert!(lab.connector().connect(&mute).await.is_err());
+    let (mut modern, journal) = lab.program("stdio --era modern");
+    modern.fingerprint = Some("it".to_owned());
+    let connection = lab.another_connector().connect(&modern).await.unwrap();
+    assert_eq!(asked(&journal, "initialize"), 0, "nothing is remembered");
+    close(connection).await;
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn a_slow_server_that_refuses_the_first_era_is_waited_for() {
+    let mut lab = Lab::new();
+    let (target, journal) = lab.program("stdio --era modern --initialize-delay 1200");
+    let connection = lab.connect(&target).await;
+    assert_eq!(connection.diagnostics().era, Era::Modern);
+    assert_eq!(asked(&journal, "initialize"), 1, "it was asked both");
+    // The late refusal of our second question is no oddity.
+    echo(&connection, "hello").await;
+    assert_eq!(connection.diagnostics().passed_over, 0);
+    close(connection).await;
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn times_without_end_are_fine() {
+    let mut lab = Lab::new();
+    for way in ["stdio", "http", "sse"] {
+        let (mut target, _) = lab.server_of(way);
+        target.timeouts.connection = Duration::MAX;
+        target.timeouts.request = Duration::MAX;
+        target.timeouts.total = Duration::MAX;
+        let connection = lab.connect(&target).await;
+        echo(&connection, way).await;
+        close(connection).await;
+    }
     lab.finish().await;
 }

@@ -1,10 +1,12 @@
 //! The transport of the first revision: HTTP with server-sent events.
 
+use std::time::Duration;
+
 use openclaw_mcp_client::{ConnectError, Endpoint, FirstTransport, Outcome, Target, Transport};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::lab::{Lab, SOON, address, call, echo};
+use crate::lab::{Lab, SOON, address, call, close, echo};
 
 fn events_first(mut target: Target) -> Target {
     if let Endpoint::Address(address) = &mut target.endpoint {
@@ -22,7 +24,7 @@ async fn it_is_found_from_either_side() {
             let connection = lab.connect(&target).await;
             assert_eq!(connection.diagnostics().transport, Transport::HttpEvents);
             echo(&connection, flags).await;
-            connection.close().await;
+            close(connection).await;
         }
     }
     lab.finish().await;
@@ -39,7 +41,7 @@ async fn an_address_that_has_moved_on_is_followed() {
             Transport::StreamableHttp
         );
         echo(&connection, era).await;
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -56,23 +58,28 @@ async fn messages_are_never_sent_to_another_server() {
 }
 
 #[tokio::test]
-async fn a_stream_that_names_no_address_is_given_up_on() {
+async fn a_stream_that_keeps_silent_leaves_time_for_the_other_way() {
     let mut lab = Lab::new();
-    let (mut target, _) = lab.address("sse --no-endpoint");
-    target.timeouts.connection = std::time::Duration::from_secs(2);
+    let (mut target, journal) = lab.address("sse --no-endpoint");
+    target.timeouts.connection = Duration::from_secs(3);
     let error = lab
         .connector()
         .connect(&events_first(target))
         .await
         .err()
         .unwrap();
-    assert!(
-        matches!(
-            error,
-            ConnectError::TimedOut { .. } | ConnectError::Refused(_)
-        ),
-        "{error}"
+    assert!(matches!(error, ConnectError::Refused(_)), "{error}");
+    let is_post = |entry: &Value| entry["method"] == json!("POST");
+    assert!(journal.events("http").iter().any(is_post));
+    let (mut target, _) = lab.address("http --era legacy --hold-get");
+    target.timeouts.connection = Duration::from_secs(6);
+    let connection = lab.connect(&events_first(target)).await;
+    assert_eq!(
+        connection.diagnostics().transport,
+        Transport::StreamableHttp
     );
+    echo(&connection, "moved on").await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -97,7 +104,7 @@ async fn a_stream_that_breaks_is_a_new_session() {
     let methods = journal.methods();
     assert!(methods.iter().filter(|it| *it == "initialize").count() >= 2);
     assert!(timeout(SOON, connection.changes()).await.unwrap().tools);
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 

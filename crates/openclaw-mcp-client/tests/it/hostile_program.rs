@@ -10,7 +10,7 @@ use openclaw_testkit::JournalReader;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::lab::{Lab, SOON, call, echo, eventually, text};
+use crate::lab::{Lab, SOON, call, close, echo, eventually, text};
 
 /// A target that gives up soon.
 fn impatient(lab: &mut Lab, flags: &str) -> (Target, JournalReader) {
@@ -68,7 +68,7 @@ async fn one_that_never_answers_a_call() {
     };
     assert!(eventually(SOON, is_told).await);
     assert!(!connection.list_tools().await.unwrap().items.is_empty());
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -86,7 +86,7 @@ async fn one_that_exits_after_the_handshake() {
                     .await
                     .unwrap_err();
                 assert_eq!(error.outcome(), Outcome::NotDone, "{error}");
-                connection.close().await;
+                close(connection).await;
             }
             Err(error) => {
                 assert!(matches!(error, ConnectError::Gone { .. }), "{error}");
@@ -107,7 +107,7 @@ async fn one_that_exits_in_the_middle_of_a_line() {
         reason.contains("its program ended (exit status"),
         "{reason}"
     );
-    connection.close().await;
+    close(connection).await;
     // The next connection works.
     lab.connect(&target).await.close().await;
     lab.finish().await;
@@ -123,10 +123,10 @@ async fn one_that_exits_in_the_middle_of_calls() {
     let (slow, crash) = tokio::join!(slow, crash);
     assert!(lost(slow).contains("its program ended"));
     assert!(lost(crash).contains("its program ended"));
-    connection.close().await;
+    close(connection).await;
     let connection = lab.connect(&target).await;
     echo(&connection, "again").await;
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -148,7 +148,7 @@ async fn one_that_stops_reading() {
         .await
         .unwrap_err();
     assert_eq!(error.outcome(), Outcome::NotDone, "{error}");
-    connection.close().await;
+    close(connection).await;
     lab.connect(&target).await.close().await;
     lab.finish().await;
 }
@@ -167,7 +167,7 @@ async fn ones_that_do_not_want_to_end() {
         let connection = lab.connect(&target).await;
         echo(&connection, "hello").await;
         let started = Instant::now();
-        connection.close().await;
+        close(connection).await;
         assert!(started.elapsed() < Duration::from_secs(6), "{flags}");
     }
     lab.finish().await;
@@ -216,7 +216,7 @@ async fn ones_that_write_too_much() {
         if odd.iter().any(|word| flags.contains(word)) {
             assert!(told.passed_over > 0, "{flags}");
         }
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -236,7 +236,7 @@ async fn ones_that_write_strangely() {
         let connection = lab.connect(&target).await;
         assert!(!connection.list_tools().await.unwrap().items.is_empty());
         echo(&connection, flags).await;
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -267,7 +267,7 @@ async fn one_that_sends_what_is_no_text() {
         .await
         .unwrap();
     assert!(text(&result).contains('\u{FFFD}'), "{result:?}");
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -282,7 +282,7 @@ async fn one_that_nests_deeply() {
             .unwrap();
         assert!(result.structured.is_none());
         assert_eq!(result.missing.len(), 1, "{:?}", result.missing);
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -306,7 +306,7 @@ async fn one_that_sends_large_results() {
     assert_eq!(error.outcome(), Outcome::Done);
     small.unwrap();
     echo(&connection, "still there").await;
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -318,7 +318,7 @@ async fn one_that_sends_a_line_without_end() {
     let connection = lab.connect(&target).await;
     let reason = lost(call(&connection, "echo", json!({"message": "x"})).await);
     assert!(reason.contains("without end"), "{reason}");
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -342,5 +342,25 @@ async fn one_that_says_why_it_ends() {
         text.contains("exit status: 2") && text.contains("it last wrote"),
         "{text}"
     );
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn one_that_answers_notifications() {
+    let mut lab = Lab::new();
+    let (target, _) = lab.program("stdio --era legacy --answer-notifications");
+    let connection = lab.connect(&target).await;
+    // Its errors without an identifier are nobody's, least of all of the only request there is.
+    assert!(!connection.list_tools().await.unwrap().items.is_empty());
+    echo(&connection, "hello").await;
+    let slow = call(&connection, "sleep", json!({"ms": 60_000}));
+    assert!(
+        tokio::time::timeout(Duration::from_millis(100), slow)
+            .await
+            .is_err()
+    );
+    // The cancellation was answered so, too.
+    echo(&connection, "still there").await;
+    close(connection).await;
     lab.finish().await;
 }

@@ -23,6 +23,7 @@ pub(crate) const SOON: Duration = Duration::from_secs(5);
 pub(crate) struct Lab {
     connector: Option<Connector>,
     descriptors: usize,
+    tasks: usize,
     markers: Vec<String>,
     programs: Vec<FakeServer>,
     servers: Vec<RunningServer>,
@@ -45,6 +46,7 @@ impl Lab {
         Self {
             connector: Some(connector(state.path())),
             descriptors,
+            tasks: alive_tasks(),
             markers: Vec::new(),
             programs: Vec::new(),
             servers: Vec::new(),
@@ -110,7 +112,7 @@ impl Lab {
         self.connector().connect(target).await.unwrap()
     }
 
-    /// Makes sure that nothing is left: no process, no descriptor.
+    /// Makes sure that nothing is left: no process, no task, no descriptor.
     pub(crate) async fn finish(mut self) {
         drop(self.connector.take());
         self.servers.clear();
@@ -125,6 +127,12 @@ impl Lab {
             eventually(SOON, || left().is_empty()).await,
             "processes are left: {:?}",
             left()
+        );
+        let before = self.tasks;
+        assert!(
+            eventually(SOON, || alive_tasks() <= before).await,
+            "tasks are left, there were {before}: {}",
+            alive_tasks()
         );
         let before = self.descriptors;
         assert!(
@@ -143,6 +151,12 @@ fn connector(state: &Path) -> Connector {
         std::env::current_dir().unwrap(),
         Some(EraMemory::new(&directory).unwrap()),
     )
+}
+
+fn alive_tasks() -> usize {
+    tokio::runtime::Handle::current()
+        .metrics()
+        .num_alive_tasks()
 }
 
 /// A target with short patience, so that what goes wrong goes wrong soon.
@@ -223,4 +237,9 @@ impl Person for Somebody {
         let answer = self.answer.clone();
         Box::pin(async move { answer })
     }
+}
+
+/// Closes a connection and lets go of it, and of the pool of connections that it shares.
+pub(crate) async fn close(connection: Connection) {
+    connection.close().await;
 }

@@ -6,7 +6,7 @@ use openclaw_mcp_client::{CompletionTarget, Content, Truncation};
 use serde_json::{Map, json};
 use tokio::time::{Instant, timeout};
 
-use crate::lab::{Lab, SOON, call, echo, eventually, object};
+use crate::lab::{Lab, SOON, call, close, echo, eventually, object};
 
 /// The flags of every way to a server.
 const WAYS: [&str; 5] = [
@@ -54,7 +54,7 @@ async fn everything_a_server_offers_is_read_in_pages() {
                 .unwrap();
             assert!(!filled.messages.is_empty(), "{way}");
         }
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -85,7 +85,7 @@ async fn arguments_are_completed() {
             .unwrap();
         assert!(completed.values.len() == 100 && completed.has_more, "{way}");
         assert_eq!(completed.total, Some(250), "{way}");
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -110,7 +110,7 @@ async fn every_kind_of_content_arrives() {
         assert!(sum.structured.is_some(), "{way}");
         let failed = call(&connection, "fail", json!({})).await.unwrap();
         assert!(failed.is_error, "{way}");
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -141,7 +141,7 @@ async fn one_bad_item_costs_only_itself() {
             "{way}"
         );
         echo(&connection, "hello").await;
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -155,7 +155,7 @@ async fn lists_without_end_are_cut() {
         let tools = connection.list_tools().await.unwrap();
         assert_eq!(tools.truncated, Some(Truncation::RepeatedPage), "{way}");
         assert!(!tools.items.is_empty());
-        connection.close().await;
+        close(connection).await;
     }
     for way in ["stdio", "http"] {
         let (target, _) = lab.server_of(&format!("{way} --endless-pages --page-size 2"));
@@ -163,7 +163,7 @@ async fn lists_without_end_are_cut() {
         let tools = connection.list_tools().await.unwrap();
         assert_eq!(tools.truncated, Some(Truncation::Pages), "{way}");
         echo(&connection, "hello").await;
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -192,7 +192,7 @@ async fn changes_are_heard_of() {
             connection.list_tools().await.unwrap().items.len() > before,
             "{way}"
         );
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -220,7 +220,68 @@ async fn resources_can_be_watched() {
         let heard = async { while !connection.changes().await.updated.contains(&uri) {} };
         timeout(SOON, heard).await.expect(way);
         connection.unsubscribe(&uri).await.unwrap();
-        connection.close().await;
+        close(connection).await;
+    }
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn an_empty_cursor_ends_a_list_of_the_first_era() {
+    let mut lab = Lab::new();
+    for way in ["stdio --era legacy", "http --era legacy", "sse"] {
+        let (target, _) = lab.server_of(&format!("{way} --empty-cursor --page-size 5"));
+        let connection = lab.connect(&target).await;
+        let tools = connection.list_tools().await.unwrap();
+        let names: std::collections::BTreeSet<_> =
+            tools.items.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(
+            (names.len(), tools.truncated),
+            (tools.items.len(), None),
+            "{way}"
+        );
+        close(connection).await;
+    }
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn a_subscription_that_the_server_ends_is_made_again() {
+    let mut lab = Lab::new();
+    for way in ["stdio --era modern", "http --era modern"] {
+        let (target, journal) = lab.server_of(way);
+        let connection = lab.connect(&target).await;
+        let asked = || {
+            let methods = journal.methods();
+            methods
+                .iter()
+                .filter(|it| *it == "subscriptions/listen")
+                .count()
+        };
+        assert!(eventually(SOON, || asked() == 1).await, "{way}");
+        assert_eq!(connection.diagnostics().in_flight, 0, "nobody waits for it");
+        call(&connection, "end_subscriptions", json!({}))
+            .await
+            .unwrap();
+        assert!(eventually(SOON, || asked() >= 2).await, "{way}");
+        // Something may have changed in between.
+        assert!(timeout(SOON, connection.changes()).await.expect(way).tools);
+        close(connection).await;
+    }
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_tell_of_changes_is_not_said_to() {
+    let mut lab = Lab::new();
+    for way in ["stdio --era modern", "http --era modern"] {
+        let (target, _) = lab.server_of(&format!("{way} --refuse-listen"));
+        let connection = lab.connect(&target).await;
+        let until = Instant::now() + SOON;
+        while connection.subscribe("test://changing").await.is_ok() {
+            assert!(Instant::now() < until, "{way}");
+            echo(&connection, "meanwhile").await;
+        }
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -228,11 +289,7 @@ async fn resources_can_be_watched() {
 #[tokio::test]
 async fn a_thousand_announcements_in_a_second_are_a_few_changes() {
     let mut lab = Lab::new();
-    for way in [
-        "stdio --era legacy",
-        "stdio --era modern",
-        "http --era legacy",
-    ] {
+    for way in WAYS {
         let (target, _) = lab.server_of(&format!("{way} --list-changed-storm 1000"));
         let connection = lab.connect(&target).await;
         connection.list_tools().await.unwrap();
@@ -247,7 +304,7 @@ async fn a_thousand_announcements_in_a_second_are_a_few_changes() {
             echo(&connection, "hello").await;
         }
         assert!((2..=5).contains(&changes), "{way}: {changes}");
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::lab::{Lab, call, text};
+use crate::lab::{Lab, call, close, text};
 
 /// A figure of this process, in bytes.
 fn status(name: &str) -> usize {
@@ -36,7 +36,7 @@ async fn a_large_result_takes_little_more_than_itself() {
         }
         let grown = status("VmRSS").saturating_sub(once);
         assert!(grown < 3 * LARGE, "{way}: {grown} bytes are kept");
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -61,7 +61,7 @@ async fn an_idle_connection_takes_little() {
         let each = status("VmRSS").saturating_sub(before) / CONNECTIONS;
         assert!(each < 250_000, "{way}: {each} bytes");
         for connection in connections {
-            connection.close().await;
+            close(connection).await;
         }
     }
     lab.finish().await;

@@ -8,7 +8,7 @@ use openclaw_testkit::JournalReader;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
-use crate::lab::{Lab, SOON, call, echo, eventually};
+use crate::lab::{Lab, SOON, call, close, echo, eventually};
 
 /// The HTTP requests of a method.
 fn requests(journal: &JournalReader, method: &str) -> Vec<Value> {
@@ -33,7 +33,7 @@ async fn a_session_is_used_and_ended() {
         Transport::StreamableHttp
     );
     echo(&connection, "hello").await;
-    connection.close().await;
+    close(connection).await;
     let posts = requests(&journal, "POST");
     assert!(posts[0]["headers"].get("mcp-session-id").is_none());
     for post in &posts[1..] {
@@ -58,7 +58,7 @@ async fn servers_without_sessions_are_fine() {
         let (target, _) = legacy(&mut lab, flags);
         let connection = lab.connect(&target).await;
         echo(&connection, flags).await;
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -78,7 +78,7 @@ async fn a_forgotten_session_is_made_anew() {
     );
     // What the new session offers may be different.
     assert!(timeout(SOON, connection.changes()).await.unwrap().tools);
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -91,15 +91,21 @@ async fn many_callers_of_a_forgotten_session_make_one_new_one() {
         echo(&connection, "using it up").await;
     }
     let before = sessions(&journal);
-    tokio::join!(
-        echo(&connection, "a"),
-        echo(&connection, "b"),
-        echo(&connection, "c"),
-        echo(&connection, "d"),
-        echo(&connection, "e"),
+    // Lists, since the fake gives up calls of a session that it ends.
+    let results = tokio::join!(
+        connection.list_prompts(),
+        connection.list_prompts(),
+        connection.list_prompts(),
+        connection.list_prompts(),
+        connection.list_prompts(),
+        connection.list_prompts(),
     );
+    let (first, second, third, fourth, fifth, sixth) = results;
+    for result in [first, second, third, fourth, fifth, sixth] {
+        assert!(!result.unwrap().items.is_empty());
+    }
     assert_eq!(sessions(&journal), before + 1);
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -120,7 +126,7 @@ async fn a_stream_that_breaks_is_taken_up_again() {
             .find(|get| get["headers"].get("last-event-id").is_some());
         assert!(resumed.is_some(), "{flags}");
         echo(&connection, "once more").await;
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -142,7 +148,7 @@ async fn a_stream_that_breaks_for_good_leaves_the_outcome_unknown() {
             .count();
         assert_eq!(calls, 1, "it is never called twice");
         assert!(!connection.list_tools().await.unwrap().items.is_empty());
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -156,7 +162,7 @@ async fn the_servers_own_stream_is_opened_again() {
     assert!(eventually(SOON, opened).await);
     call(&connection, "change_tools", json!({})).await.unwrap();
     assert!(timeout(SOON, connection.changes()).await.unwrap().tools);
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -175,7 +181,7 @@ async fn headers_are_sent_with_every_request() {
             .push(("X-Key".to_owned(), Secret::new("open-sesame")));
         let connection = lab.connect(&target).await;
         echo(&connection, mode).await;
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -192,7 +198,7 @@ async fn connections_are_used_again() {
         }
         let after = openclaw_testkit::leaks::open_descriptors().len();
         assert!(after <= before + 3, "{flags}: {before} then {after}");
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -208,7 +214,7 @@ async fn a_server_that_asks_to_wait_is_waited_for() {
         let started = Instant::now();
         echo(&connection, "patience").await;
         assert!(started.elapsed() >= Duration::from_secs(1));
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -229,6 +235,157 @@ async fn a_wait_that_is_too_long_is_an_error() {
     assert_eq!(failure.status.as_u16(), 429);
     assert_eq!(failure.retry_after, Some(Duration::from_hours(1)));
     assert_eq!(error.outcome(), Outcome::NotDone);
-    connection.close().await;
+    close(connection).await;
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn a_bare_503_does_not_repeat_a_call() {
+    let mut lab = Lab::new();
+    let (target, journal) =
+        lab.address("http --status 503 --status-on tools/call --status-times 1");
+    let connection = lab.connect(&target).await;
+    let error = call(&connection, "echo", json!({"message": "x"}))
+        .await
+        .unwrap_err();
+    assert_eq!(error.outcome(), Outcome::Unknown, "{error}");
+    let calls = journal
+        .methods()
+        .iter()
+        .filter(|it| *it == "tools/call")
+        .count();
+    assert_eq!(calls, 1);
+    echo(&connection, "the next one").await;
+    close(connection).await;
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn a_session_that_is_forgotten_with_another_status_is_made_anew() {
+    let mut lab = Lab::new();
+    let (target, journal) = legacy(&mut lab, "--session-400 --expire-session-after 4");
+    let connection = lab.connect(&target).await;
+    for number in 0..10 {
+        echo(&connection, &format!("{number}")).await;
+    }
+    assert!(sessions(&journal) >= 3);
+    connection.ping(SOON).await.unwrap();
+    close(connection).await;
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn what_was_watched_is_watched_in_the_new_session() {
+    let mut lab = Lab::new();
+    let (target, journal) = legacy(&mut lab, "--json-only --expire-session-after 6");
+    let connection = lab.connect(&target).await;
+    connection.subscribe("test://changing").await.unwrap();
+    let before = sessions(&journal);
+    while sessions(&journal) == before {
+        echo(&connection, "using it up").await;
+    }
+    let subscribed = || {
+        let methods = journal.methods();
+        methods
+            .iter()
+            .filter(|it| *it == "resources/subscribe")
+            .count()
+    };
+    assert!(eventually(SOON, || subscribed() >= 2).await);
+    close(connection).await;
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn a_connection_that_was_closed_stays_closed() {
+    let mut lab = Lab::new();
+    for way in ["stdio", "http --era legacy", "http --era modern", "sse"] {
+        let (target, journal) = lab.server_of(way);
+        let connection = lab.connect(&target).await;
+        connection.close().await;
+        let before = journal.methods().len();
+        let error = call(&connection, "echo", json!({"message": "x"}))
+            .await
+            .unwrap_err();
+        assert_eq!(error.outcome(), Outcome::NotDone, "{way}: {error}");
+        assert_eq!(journal.methods().len(), before, "{way}");
+    }
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn only_the_first_call_waits_for_a_stream_that_does_not_begin() {
+    let mut lab = Lab::new();
+    let (target, _) = legacy(&mut lab, "--hold-get");
+    let connection = lab.connect(&target).await;
+    echo(&connection, "first").await;
+    let started = Instant::now();
+    for _ in 0..5 {
+        echo(&connection, "next").await;
+    }
+    assert!(started.elapsed() < Duration::from_millis(400));
+    close(connection).await;
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn a_server_can_not_make_us_ask_without_end() {
+    let mut lab = Lab::new();
+    let (target, journal) = legacy(&mut lab, "--get-retry 0");
+    let connection = lab.connect(&target).await;
+    let until = Instant::now() + Duration::from_secs(2);
+    while Instant::now() < until {
+        echo(&connection, "hello").await;
+        tokio::task::yield_now().await;
+    }
+    let asked = requests(&journal, "GET").len();
+    assert!((2..=8).contains(&asked), "{asked}");
+    close(connection).await;
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn a_stream_that_is_refused_for_a_while_is_asked_for_again() {
+    let mut lab = Lab::new();
+    for status in [409, 429, 503] {
+        let flags = format!("--get-status {status} --get-status-times 1");
+        let (target, journal) = legacy(&mut lab, &flags);
+        let connection = lab.connect(&target).await;
+        assert!(
+            eventually(SOON, || requests(&journal, "GET").len() >= 2).await,
+            "{status}"
+        );
+        call(&connection, "change_tools", json!({})).await.unwrap();
+        assert!(
+            timeout(SOON, connection.changes()).await.unwrap().tools,
+            "{status}"
+        );
+        close(connection).await;
+    }
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn a_stream_is_taken_up_with_its_own_last_event() {
+    let mut lab = Lab::new();
+    let (target, journal) = legacy(&mut lab, "--drop-stream --at tools/call");
+    let connection = lab.connect(&target).await;
+    let (first, second) = tokio::join!(
+        call(&connection, "echo", json!({"message": "first"})),
+        call(&connection, "echo", json!({"message": "second"})),
+    );
+    assert!(first.is_ok() && second.is_ok());
+    let resumed: Vec<String> = requests(&journal, "GET")
+        .iter()
+        .filter_map(|get| Some(get["headers"].get("last-event-id")?.as_str()?.to_owned()))
+        .collect();
+    // The fake names events after their streams: each call has one, and no stream is taken for
+    // another's.
+    let streams: std::collections::BTreeSet<_> = resumed
+        .iter()
+        .filter_map(|id| id.split_once('-').map(|(stream, _)| stream))
+        .collect();
+    assert_eq!((resumed.len(), streams.len()), (2, 2), "{resumed:?}");
+    close(connection).await;
     lab.finish().await;
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use openclaw_mcp_client::{ClientIdentity, ConnectError, Endpoint, Target, TlsSettings};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
-use crate::lab::{Lab, echo};
+use crate::lab::{Lab, close, echo};
 
 /// An authority, a server and a client that it vouches for, as files.
 struct Papers {
@@ -73,14 +73,14 @@ async fn an_authority_of_ones_own_is_trusted_where_it_is_named() {
         };
         let connection = lab.connect(&with_tls(target.clone(), tls)).await;
         echo(&connection, mode).await;
-        connection.close().await;
+        close(connection).await;
         let tls = TlsSettings {
             verify: false,
             ..TlsSettings::default()
         };
         let connection = lab.connect(&with_tls(target, tls)).await;
         echo(&connection, mode).await;
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -109,7 +109,7 @@ async fn we_prove_who_we_are_where_the_server_wants_it() {
     });
     let connection = lab.connect(&with_tls(target, tls)).await;
     echo(&connection, "known to each other").await;
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 

@@ -35,6 +35,8 @@ pub(crate) fn page(call: &Call, key: &str, mut items: Vec<Value>) -> Outcome {
     let mut result = json!({key: items.get(start..end).unwrap_or_default()});
     if end < items.len() {
         result["nextCursor"] = json!(format!("after-{end}"));
+    } else if options.protocol.empty_cursor {
+        result["nextCursor"] = json!("");
     }
     Ok(result)
 }

@@ -84,7 +84,9 @@ async fn perform(call: &Call) -> Outcome {
         (Era::First, "resources/subscribe") => resources::subscribe(call),
         (Era::First, "resources/unsubscribe") => resources::unsubscribe(call),
         (Era::Modern, "server/discover") => Ok(handshake::discover(call)),
-        (Era::Modern, "subscriptions/listen") => listening::listen(call).await,
+        (Era::Modern, "subscriptions/listen") if !call.server.options.protocol.refuse_listen => {
+            listening::listen(call).await
+        }
         (_, "tools/list") => catalog::page(call, "tools", tools::list(&call.server)),
         (_, "tools/call") => tools::call(call).await,
         (_, "resources/list") => catalog::page(call, "resources", resources::list()),

@@ -32,6 +32,7 @@ pub(crate) struct Server {
     pub(crate) statuses_left: Countdown,
     pub(crate) hang_ups_left: Countdown,
     pub(crate) get_drops_left: Countdown,
+    pub(crate) get_statuses_left: Countdown,
 }
 
 /// Counts down to zero.
@@ -59,6 +60,7 @@ impl Server {
             statuses_left: Countdown::from(options.http.status_times.unwrap_or(u64::MAX)),
             hang_ups_left: Countdown::from(options.http.hang_up),
             get_drops_left: Countdown::from(options.http.drop_get_stream),
+            get_statuses_left: Countdown::from(options.http.get_status_times.unwrap_or(u64::MAX)),
             options,
             sessions: Mutex::default(),
             listeners: Mutex::default(),

@@ -12,7 +12,8 @@ use hyper::body::Incoming;
 use self::parser::EventParser;
 use super::error::HttpError;
 
-/// The largest event, in bytes, where the caller says nothing else.
+/// The largest event, in bytes, where the caller says nothing else: what `wire::MESSAGE_LIMIT` is
+/// for a message, which this layer knows nothing of.
 const LARGEST: usize = 80 * 1024 * 1024;
 
 /// One event.
@@ -40,16 +41,14 @@ pub(crate) struct EventStream {
 
 impl EventStream {
     pub(super) fn new(body: Incoming) -> Self {
-        Self {
-            body: Some(body),
-            parser: Box::new(EventParser::new(LARGEST)),
-        }
+        let parser = Box::new(EventParser::new(usize::MAX));
+        let body = Some(body);
+        Self { body, parser }.limited(LARGEST)
     }
 
     /// Sets the largest event, in bytes and with everything that belongs to it.
-    #[cfg(test)]
-    pub(super) fn with_limit(mut self, limit: usize) -> Self {
-        *self.parser = EventParser::new(limit);
+    pub(crate) fn limited(mut self, limit: usize) -> Self {
+        self.parser.set_limit(limit);
         self
     }
 
@@ -59,8 +58,21 @@ impl EventStream {
     /// are not seen here, so that a server which sends nothing else counts as silent; that the
     /// other side has vanished is found out below, by probes of the system and pings of HTTP/2.
     pub(crate) async fn next(&mut self) -> Result<Option<Event>, HttpError> {
+        self.next_heard(&mut || {}).await
+    }
+
+    /// Waits for the next event as `next` does, and calls `heard` whenever some of its data has
+    /// come: an event that takes long is a sign of life, too.
+    pub(crate) async fn next_heard(
+        &mut self,
+        heard: &mut (dyn FnMut() + Send),
+    ) -> Result<Option<Event>, HttpError> {
         loop {
-            match self.parser.next() {
+            let parsed = self.parser.next();
+            if self.parser.take_news() {
+                heard();
+            }
+            match parsed {
                 Ok(Some(event)) => return Ok(Some(event)),
                 Ok(None) => {}
                 Err(too_large) => {

@@ -34,6 +34,10 @@ pub(super) struct EventParser {
     at_start: bool,
     /// Whether the buffer has grown beyond what is worth keeping.
     is_large: bool,
+    /// Whether the line that is looked at has bytes that were not there the last time.
+    has_grown: bool,
+    /// Whether bytes of an event's data have come that nobody was told of.
+    has_news: bool,
     pending: Pending,
 }
 
@@ -68,8 +72,21 @@ impl EventParser {
             after_return: false,
             at_start: true,
             is_large: false,
+            has_grown: false,
+            has_news: false,
             pending: Pending::default(),
         }
+    }
+
+    /// Sets the largest event from here on; what has come already counts.
+    pub(super) fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
+    /// Says whether bytes of an event's data have come since this was asked last. Comments are
+    /// none, and neither are the other fields: both are sent only to keep a connection alive.
+    pub(super) fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
     }
 
     /// Takes more bytes.
@@ -116,12 +133,16 @@ impl EventParser {
         if self.pending.size + length > self.limit {
             return Err(TooLarge { limit: self.limit });
         }
+        self.has_grown = length > self.scanned;
         match end {
             Some(end) => {
                 self.scanned = 0;
                 self.after_return = self.buffer[end] == b'\r';
             }
-            None => self.scanned = length,
+            None => {
+                self.scanned = length;
+                self.has_news |= self.has_grown && begins_data(&self.buffer);
+            }
         }
         Ok(end)
     }
@@ -149,6 +170,7 @@ impl EventParser {
         let (name, value) = (&line[..name_end], &line[value_start..]);
         if name == b"data" {
             let value = self.buffer.split_to(length).freeze().slice(value_start..);
+            self.has_news |= self.has_grown && !value.is_empty();
             self.pending.data(value);
             self.skip(1);
         } else {
@@ -185,6 +207,11 @@ impl Pending {
 
     fn field(&mut self, name: &[u8], value: &[u8]) {
         match name {
+            b"event" if value.is_empty() => {
+                // As good as none.
+                self.event.name = None;
+                return;
+            }
             b"event" => self.event.name = Some(text(value)),
             b"id" if memchr(0, value).is_none() => self.event.id = Some(text(value)),
             b"retry" => match retry(value) {
@@ -204,6 +231,13 @@ impl Pending {
         };
         self.has_fields.then_some(Event { data, ..self.event })
     }
+}
+
+/// Whether a line without its end holds some of an event's data.
+fn begins_data(line: &[u8]) -> bool {
+    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+    line.strip_prefix(b"data:")
+        .is_some_and(|value| !matches!(value, [] | [b' ']))
 }
 
 fn append(mut lines: BytesMut, value: &[u8]) -> Data {

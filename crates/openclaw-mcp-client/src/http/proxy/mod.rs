@@ -2,51 +2,206 @@
 
 mod tunnel;
 
+use std::fmt;
 use std::net::IpAddr;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use http::uri::Authority;
 use http::{HeaderValue, Uri};
-use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use hyper_util::client::proxy::matcher::Matcher;
+use openclaw_secrets::Secret;
+use percent_encoding::percent_decode_str;
+use thiserror::Error;
+use url::Url;
 
 pub(super) use self::tunnel::{TunnelError, tunnel};
 
+/// Where a SOCKS proxy listens if nothing else is said.
+const SOCKS_PORT: u16 = 1080;
+
 /// The proxies that the environment names.
 #[derive(Debug)]
-pub(super) struct Proxies(Matcher);
+pub(super) struct Proxies {
+    http: Option<Named>,
+    https: Option<Named>,
+    all: Option<Named>,
+    /// Decides which addresses are reached without one.
+    rules: Matcher,
+}
+
+/// What a variable says.
+type Named = Result<Proxy, UnreadableProxy>;
+
+/// A proxy.
+pub(super) struct Proxy {
+    pub(super) kind: ProxyKind,
+    /// Its host and port.
+    pub(super) authority: Authority,
+    /// Who we are.
+    pub(super) user: Option<ProxyUser>,
+}
+
+/// What a proxy speaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ProxyKind {
+    Http,
+    /// HTTP over TLS.
+    Https,
+    Socks5 {
+        /// Whether names are looked up here rather than by the proxy.
+        looks_up_here: bool,
+    },
+    /// Another version of SOCKS, by its scheme.
+    OtherSocks(String),
+}
+
+/// Who we are to a proxy.
+pub(super) struct ProxyUser {
+    pub(super) name: String,
+    pub(super) password: Secret,
+    /// Both as the value of a header.
+    pub(super) basic: HeaderValue,
+}
+
+/// A proxy that was named in a way that can't be understood. What would have to go through it
+/// does not go at all: that somebody wants a proxy may be for a reason.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("the address of the proxy in `{variable}` cannot be understood")]
+pub(super) struct UnreadableProxy {
+    variable: String,
+}
 
 impl Proxies {
     /// Reads the usual variables, in both spellings.
     pub(super) fn new(variable: impl Fn(&str) -> Option<String>) -> Self {
+        // An empty one says nothing, and is no reason to ignore the other spelling.
         let either = |name: &str| {
-            variable(name)
-                .or_else(|| variable(&name.to_ascii_lowercase()))
-                .unwrap_or_default()
+            [name.to_owned(), name.to_ascii_lowercase()]
+                .into_iter()
+                .filter_map(|name| Some((variable(&name)?.trim().to_owned(), name)))
+                .find(|(value, _)| !value.is_empty())
         };
-        Self(
-            Matcher::builder()
-                .all(either("ALL_PROXY"))
-                .http(either("HTTP_PROXY"))
-                .https(either("HTTPS_PROXY"))
-                .no(either("NO_PROXY"))
+        let proxy = |name: &str| {
+            let (value, variable) = either(name)?;
+            let proxy = Proxy::parse(&value);
+            if proxy.is_none() {
+                tracing::warn!(%variable, "the address of a proxy cannot be understood");
+            }
+            Some(proxy.ok_or(UnreadableProxy { variable }))
+        };
+        let exceptions = either("NO_PROXY").map(|(value, _)| value);
+        Self {
+            http: proxy("HTTP_PROXY"),
+            https: proxy("HTTPS_PROXY"),
+            all: proxy("ALL_PROXY"),
+            // Which proxy it is does not matter, only whether there is one.
+            rules: Matcher::builder()
+                .all("http://proxy.invalid")
+                .no(exceptions.unwrap_or_default())
                 .build(),
-        )
+        }
     }
 
     /// The proxy for an address, if there is one. This machine is never reached through one, even
     /// if `NO_PROXY` forgets to say so: what runs here can't be reached from there.
-    pub(super) fn for_address(&self, uri: &Uri) -> Option<Intercept> {
-        if uri.host().is_some_and(is_this_machine) {
-            return None;
+    pub(super) fn for_address(&self, uri: &Uri) -> Result<Option<&Proxy>, UnreadableProxy> {
+        let own = match uri.scheme_str() {
+            Some("http") => &self.http,
+            Some("https") => &self.https,
+            _ => &None,
+        };
+        match own.as_ref().or(self.all.as_ref()) {
+            None => Ok(None),
+            Some(_) if uri.host().is_some_and(is_this_machine) => Ok(None),
+            Some(_) if self.rules.intercept(uri).is_none() => Ok(None),
+            Some(Ok(proxy)) => Ok(Some(proxy)),
+            Some(Err(unreadable)) => Err(unreadable.clone()),
         }
-        self.0.intercept(uri)
     }
 
     /// What a proxy wants to see in a request that it reads itself. (One that only passes on what
     /// it can't read sees this when the tunnel is made.)
     pub(super) fn request_authorization(&self, uri: &Uri) -> Option<HeaderValue> {
-        if uri.scheme_str() != Some("http") {
+        let proxy = self.for_address(uri).ok().flatten()?;
+        proxy.reads(uri).then(|| proxy.basic().cloned()).flatten()
+    }
+}
+
+impl Proxy {
+    /// Reads an address, which may lack its scheme.
+    fn parse(value: &str) -> Option<Self> {
+        let url = if value.contains("://") {
+            Url::parse(value).ok()?
+        } else {
+            Url::parse(&format!("http://{value}")).ok()?
+        };
+        // A password with one of `/?#` in it, which should have been encoded: what seems to be the
+        // host is the user.
+        let rest = [Some(url.path()), url.query(), url.fragment()];
+        if rest.into_iter().flatten().any(|part| part.contains('@')) {
             return None;
         }
-        self.for_address(uri)?.basic_auth().cloned()
+        let (kind, port) = match url.scheme() {
+            "http" => (ProxyKind::Http, 80),
+            "https" => (ProxyKind::Https, 443),
+            "socks5" | "socks5h" => {
+                // As in curl: with `socks5h` the proxy looks up the name.
+                let looks_up_here = url.scheme() == "socks5";
+                (ProxyKind::Socks5 { looks_up_here }, SOCKS_PORT)
+            }
+            scheme if scheme.starts_with("socks") => {
+                (ProxyKind::OtherSocks(scheme.to_owned()), SOCKS_PORT)
+            }
+            _ => return None,
+        };
+        let host = url.host_str().filter(|host| !host.is_empty())?;
+        let port = url.port().unwrap_or(port);
+        let has_user = !url.username().is_empty() || url.password().is_some();
+        let user = if has_user {
+            Some(ProxyUser::of(&url)?)
+        } else {
+            None
+        };
+        Some(Self {
+            kind,
+            authority: format!("{host}:{port}").parse().ok()?,
+            user,
+        })
+    }
+
+    /// Whether requests to an address are read by the proxy, which passes them on by itself.
+    pub(super) fn reads(&self, uri: &Uri) -> bool {
+        let speaks_http = matches!(self.kind, ProxyKind::Http | ProxyKind::Https);
+        speaks_http && uri.scheme_str() == Some("http")
+    }
+
+    /// Who we are, as the value of a header.
+    pub(super) fn basic(&self) -> Option<&HeaderValue> {
+        self.user.as_ref().map(|user| &user.basic)
+    }
+}
+
+impl ProxyUser {
+    /// Reads the user of an address.
+    fn of(url: &Url) -> Option<Self> {
+        let decoded = |text| percent_decode_str(text).decode_utf8().ok();
+        let name = decoded(url.username())?.into_owned();
+        let password = decoded(url.password().unwrap_or_default())?;
+        let pair = BASE64_STANDARD.encode(format!("{name}:{password}"));
+        let mut basic = HeaderValue::from_str(&format!("Basic {pair}")).ok()?;
+        basic.set_sensitive(true);
+        Some(Self {
+            name,
+            password: Secret::new(password.into_owned()),
+            basic,
+        })
+    }
+}
+
+impl fmt::Debug for Proxy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Proxy({:?}, {})", self.kind, self.authority)
     }
 }
 
@@ -61,74 +216,4 @@ fn is_this_machine(host: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn proxies(variables: &'static [(&'static str, &'static str)]) -> Proxies {
-        Proxies::new(|name| {
-            let found = variables.iter().find(|(known, _)| *known == name);
-            found.map(|(_, value)| (*value).to_owned())
-        })
-    }
-
-    fn proxy(proxies: &Proxies, address: &str) -> Option<String> {
-        let intercept = proxies.for_address(&address.parse().unwrap())?;
-        Some(intercept.uri().to_string())
-    }
-
-    #[test]
-    fn the_usual_variables_count_in_both_spellings() {
-        let both = proxies(&[
-            ("http_proxy", "plain.example:1"),
-            ("HTTPS_PROXY", "http://secure.example:2"),
-            ("ALL_PROXY", "http://all.example:3"),
-            ("no_proxy", "inner.example, 10.0.0.0/8"),
-        ]);
-        let used = |address| proxy(&both, address);
-        assert_eq!(
-            used("http://a.example/").unwrap(),
-            "http://plain.example:1/"
-        );
-        assert_eq!(
-            used("https://a.example/").unwrap(),
-            "http://secure.example:2/"
-        );
-        assert_eq!(used("https://x.inner.example/"), None);
-        assert_eq!(used("http://10.1.2.3/"), None);
-        let all = proxies(&[("all_proxy", "socks5h://all.example:3")]);
-        assert_eq!(
-            proxy(&all, "https://a.example/").unwrap(),
-            "socks5h://all.example:3/"
-        );
-        assert_eq!(proxy(&proxies(&[]), "https://a.example/"), None);
-    }
-
-    #[test]
-    fn this_machine_is_never_reached_through_a_proxy() {
-        let all = proxies(&[("ALL_PROXY", "http://all.example:3")]);
-        for address in [
-            "http://localhost:1/",
-            "http://LOCALHOST./",
-            "http://app.localhost/",
-            "https://127.0.0.1/",
-            "http://127.9.9.9:8080/",
-            "http://[::1]:3/",
-            "http://[::ffff:127.0.0.1]/",
-        ] {
-            assert_eq!(proxy(&all, address), None, "{address}");
-        }
-        assert!(proxy(&all, "http://localhost.example/").is_some());
-    }
-
-    #[test]
-    fn a_password_is_sent_in_requests_only_where_the_proxy_reads_them() {
-        let all = proxies(&[("ALL_PROXY", "http://user:p%40ss@all.example:3")]);
-        let authorization = |address: &str| all.request_authorization(&address.parse().unwrap());
-        let value = authorization("http://a.example/").unwrap();
-        assert_eq!(value, "Basic dXNlcjpwQHNz");
-        assert!(value.is_sensitive());
-        assert_eq!(authorization("https://a.example/"), None);
-        assert_eq!(authorization("http://localhost/"), None);
-        assert!(!format!("{all:?}").contains("p@ss"));
-    }
-}
+mod tests;

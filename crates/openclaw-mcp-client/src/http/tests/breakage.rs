@@ -41,14 +41,18 @@ async fn an_unknown_name_is_unreachable() {
 async fn a_head_that_never_comes_times_out() {
     let server = Server::start(async |mut peer| peer.closed().await).await;
     let endpoint = endpoint(&server.url("/"));
-    let answer = endpoint
-        .post(HeaderMap::new(), Bytes::from_static(b"{}"), SHORT)
-        .await;
-    let error = answer.unwrap_err();
-    assert!(
-        matches!(error, HttpError::TimedOut { connected: true }),
-        "{error:?}"
-    );
+    for answer in [
+        endpoint
+            .post(HeaderMap::new(), Bytes::from_static(b"{}"), SHORT)
+            .await,
+        endpoint.get(HeaderMap::new(), SHORT).await,
+    ] {
+        let error = answer.unwrap_err();
+        assert!(
+            matches!(error, HttpError::TimedOut { connected: true }),
+            "{error:?}"
+        );
+    }
 }
 
 #[tokio::test]

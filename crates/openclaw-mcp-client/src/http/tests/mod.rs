@@ -2,6 +2,7 @@
 
 mod breakage;
 mod certificates;
+mod connections;
 mod proxies;
 mod redirects;
 mod requests;

@@ -1,11 +1,14 @@
 //! Servers behind a proxy.
 
+use std::path::Path;
+
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
-use super::certificates::{Authority, server_config};
+use super::certificates::{Authority, answer_tls, server_config};
 use super::server::{Peer, Server, answer, json};
 use super::*;
+use crate::target::ClientIdentity;
 
 /// Pools whose environment has this one variable.
 fn clients_with(name: &'static str, value: String) -> HttpClients {
@@ -155,5 +158,104 @@ async fn a_socks_proxy_is_used() {
     let proxy = Server::start(socks).await;
     let clients = clients_with("ALL_PROXY", format!("socks5h://127.0.0.1:{}", proxy.port()));
     let endpoint = endpoint_of(&clients, "http://mcp.invalid/mcp", &TlsSettings::default());
+    assert_eq!(post_for_json(&endpoint, "{}").await, "{}");
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_not_understood_is_not_passed_by() {
+    let clients = clients_with("ALL_PROXY", "http://u:hunter2#x@127.0.0.1:1".to_owned());
+    for address in ["https://mcp.invalid", "http://mcp.invalid"] {
+        let endpoint = endpoint_of(&clients, address, &careless());
+        let error = post(&endpoint, "{}").await.unwrap_err();
+        assert!(matches!(error, HttpError::Unreachable(_)), "{error:?}");
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "cannot reach {address}: the address of the proxy in `ALL_PROXY` cannot be \
+                 understood"
+            )
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_password_with_an_at_sign_is_not_shown() {
+    let gone = {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        listener.local_addr().unwrap().port()
+    };
+    let clients = clients_with("ALL_PROXY", format!("http://u:p@hunter2@127.0.0.1:{gone}"));
+    let endpoint = endpoint_of(&clients, "https://mcp.invalid/", &careless());
+    let text = post(&endpoint, "{}").await.unwrap_err().to_string();
+    assert!(
+        text.contains(&format!("the proxy 127.0.0.1:{gone}: ")),
+        "{text}"
+    );
+    assert!(!text.contains("hunter2"), "{text}");
+}
+
+/// Settings for a server that is not verified and gets a certificate, with an authority.
+fn settings(directory: &Path, authority: &Authority, clients: &Authority) -> TlsSettings {
+    let write = |name: &str, content: String| {
+        let path = directory.join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    };
+    let ours = clients.issue(&["client"]);
+    let certificate = write("client.pem", format!("{}{}", ours.certificate, ours.key));
+    TlsSettings {
+        verify: false,
+        authorities: Some(write("authority.pem", authority.pem())),
+        identity: Some(ClientIdentity {
+            certificate,
+            key: None,
+        }),
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_with_tls_is_verified_even_if_servers_are_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let (authority, clients) = (Authority::new(), Authority::new());
+    let tls = settings(directory.path(), &authority, &clients);
+    for (issued, why) in [
+        (
+            Authority::new().issue(&["127.0.0.1"]),
+            "not signed by an authority that is trusted here",
+        ),
+        (authority.issue(&["other.example"]), "is for another name"),
+    ] {
+        let proxy = answer_tls(server_config(&issued, None)).await;
+        let variable = format!("https://u:p@127.0.0.1:{}", proxy.port());
+        let pools = clients_with("ALL_PROXY", variable);
+        for address in ["https://mcp.invalid/", "http://mcp.invalid/"] {
+            let endpoint = endpoint_of(&pools, address, &tls);
+            let error = post(&endpoint, "{}").await.unwrap_err();
+            assert!(matches!(error, HttpError::Unreachable(_)), "{error:?}");
+            assert!(error.to_string().contains(why), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_with_tls_never_sees_our_certificate() {
+    let directory = tempfile::tempdir().unwrap();
+    let (authority, clients) = (Authority::new(), Authority::new());
+    let tls = settings(directory.path(), &authority, &clients);
+    // One that insists on a certificate gets none, and one that does not care is used.
+    let issued = authority.issue(&["127.0.0.1"]);
+    let insisting = answer_tls(server_config(&issued, Some(&clients))).await;
+    let variable = format!("https://u:p@127.0.0.1:{}", insisting.port());
+    let pools = clients_with("ALL_PROXY", variable);
+    let error = post(&endpoint_of(&pools, "http://mcp.invalid/", &tls), "{}").await;
+    let error = error.unwrap_err();
+    assert!(
+        error.to_string().contains("wants a client certificate"),
+        "{error}"
+    );
+    let content = answer_tls(server_config(&issued, None)).await;
+    let variable = format!("https://u:p@127.0.0.1:{}", content.port());
+    let pools = clients_with("ALL_PROXY", variable);
+    let endpoint = endpoint_of(&pools, "http://mcp.invalid/", &tls);
     assert_eq!(post_for_json(&endpoint, "{}").await, "{}");
 }

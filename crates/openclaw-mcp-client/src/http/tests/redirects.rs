@@ -41,7 +41,9 @@ async fn the_request_is_kept_whole_on_the_same_server() {
     for status in [301, 302, 307, 308] {
         let (server, mut received) = redirecting(status, |_| "/end".to_owned()).await;
         let endpoint = endpoint(&server.url("/start"));
-        assert_eq!(post_for_json(&endpoint, "{\"a\":1}").await, "{}");
+        let answer = post(&endpoint, "{\"a\":1}").await.unwrap();
+        assert_eq!(answer.url.as_str(), server.url("/end"));
+        assert!(matches!(answer.body, Body::Json(_)), "{answer:?}");
         for path in ["/start", "/end"] {
             let request = received.recv().await.unwrap();
             assert_eq!(request.line, format!("POST {path} HTTP/1.1"));
@@ -50,7 +52,80 @@ async fn the_request_is_kept_whole_on_the_same_server() {
         }
         assert_eq!(server.accepted(), 1, "{status}");
         assert_eq!(endpoint.url().path(), "/start");
+        let stream = endpoint.get(HeaderMap::new(), LONG).await.unwrap();
+        assert_eq!(stream.url.as_str(), server.url("/end"));
     }
+}
+
+/// The paths that were asked for so far.
+fn paths(received: &mut Requests) -> Vec<String> {
+    std::iter::from_fn(|| received.try_recv().ok())
+        .map(|request| request.line.split(' ').nth(1).unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_lasting_redirect_costs_one_round_trip() {
+    for (status, is_remembered) in [(301, true), (308, true), (307, true), (302, false)] {
+        let (server, mut received) = redirecting(status, |_| "/end".to_owned()).await;
+        let endpoint = endpoint(&server.url("/start"));
+        post_for_json(&endpoint, "{}").await;
+        assert_eq!(paths(&mut received), ["/start", "/end"]);
+        let copy = endpoint.clone();
+        post_for_json(&copy, "{}").await;
+        let expected: &[&str] = if is_remembered {
+            &["/end"]
+        } else {
+            &["/start", "/end"]
+        };
+        assert_eq!(paths(&mut received), expected, "{status}");
+        // Other requests, and other addresses, don't count on it.
+        endpoint.get(HeaderMap::new(), LONG).await.unwrap();
+        let other = endpoint.at(Url::parse(&server.url("/other")).unwrap());
+        post_for_json(&other, "{}").await;
+        assert_eq!(
+            paths(&mut received),
+            ["/start", "/end", "/other", "/end"],
+            "{status}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_failure_at_the_new_address_brings_back_the_old_one() {
+    let (sender, mut received) = mpsc::unbounded_channel();
+    let server = Server::start(move |mut peer| {
+        let sender = sender.clone();
+        async move {
+            let mut ends = 0;
+            while let Some(request) = peer.request().await {
+                let path = request.line.split(' ').nth(1).unwrap().to_owned();
+                sender.send(request).unwrap();
+                ends += usize::from(path == "/end");
+                let reply = match path.as_str() {
+                    "/end" if ends == 2 => answer("404 Not Found", "", ""),
+                    "/end" => json("{}"),
+                    _ => answer("308 Elsewhere", "Location: /end\r\n", ""),
+                };
+                peer.send(&reply).await;
+            }
+        }
+    });
+    let server = server.await;
+    let endpoint = endpoint(&server.url("/start"));
+    post_for_json(&endpoint, "{}").await;
+    post(&endpoint, "{}").await.unwrap_err();
+    assert_eq!(paths(&mut received), ["/start", "/end", "/end"]);
+    post_for_json(&endpoint, "{}").await;
+    assert_eq!(paths(&mut received), ["/start", "/end"]);
+}
+
+#[tokio::test]
+async fn a_long_location_is_shown_in_part() {
+    let long = format!("https://evil.example/{}", "x".repeat(60_000));
+    let (server, _received) = redirecting(307, move |_| long.clone()).await;
+    let error = post(&endpoint(&server.url("/")), "{}").await.unwrap_err();
+    assert!(error.to_string().len() < 400, "{}", error.to_string().len());
 }
 
 #[tokio::test]

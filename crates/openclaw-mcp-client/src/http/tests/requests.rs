@@ -117,6 +117,78 @@ async fn a_configured_host_is_sent() {
 }
 
 #[tokio::test]
+async fn headers_can_be_lent() {
+    let (server, mut received) = recorder().await;
+    let endpoint = endpoint(&server.url("/mcp"));
+    let mut headers = HeaderMap::new();
+    headers.insert("mcp-session-id", "abc".parse().unwrap());
+    headers.append("x-several", "1".parse().unwrap());
+    headers.append("x-several", "2".parse().unwrap());
+    for _ in 0..2 {
+        let body = Bytes::from_static(b"{}");
+        endpoint.post_ref(&headers, body, LONG).await.unwrap();
+        let request = received.recv().await.unwrap();
+        assert_eq!(request.header("mcp-session-id"), Some("abc"));
+        let several = request.headers.iter().filter(|it| it.0 == "x-several");
+        assert_eq!(several.count(), 2);
+        assert_eq!(request.header("content-type"), Some("application/json"));
+    }
+}
+
+#[test]
+fn an_endpoint_shows_nothing_secret() {
+    let shown = endpoint("http://user:hunter2@127.0.0.1:1/mcp?token=hunter2#hunter2");
+    assert_eq!(format!("{shown:?}"), "HttpEndpoint(http://127.0.0.1:1/mcp)");
+}
+
+#[test]
+fn a_header_that_is_left_out_is_told_once() {
+    let clients = clients();
+    let name = http::HeaderName::from_static("mcp-session-id");
+    let careless = TlsSettings {
+        verify: false,
+        ..TlsSettings::default()
+    };
+    let first = clients.get(&TlsSettings::default()).unwrap();
+    let headers = [("Mcp-Session-Id".to_owned(), Secret::new("x"))];
+    let url = Url::parse("http://a.example").unwrap();
+    HttpEndpoint::new(first, url, &headers, None).unwrap();
+    let second = clients.get(&careless).unwrap();
+    assert!(!second.warn_of_header(&name));
+    assert!(second.warn_of_header(&http::header::ACCEPT));
+}
+
+#[tokio::test]
+async fn an_answer_may_have_many_headers() {
+    let many: String = (0..200)
+        .map(|number| format!("X-{number}: 1\r\n"))
+        .collect();
+    let kind = "Content-Type: application/json\r\n";
+    let server = Server::answering(answer("200 OK", &format!("{many}{kind}"), "{}")).await;
+    assert_eq!(post_for_json(&endpoint(&server.url("/")), "{}").await, "{}");
+}
+
+#[tokio::test]
+async fn what_a_server_calls_its_answer_harms_no_terminal() {
+    let kind = format!(
+        "Content-Type: text/\u{9b}31m\u{202e}\u{200b}{}\r\nContent-Encoding: \u{9b}x\r\n",
+        "x".repeat(100_000)
+    );
+    let server = Server::answering(answer("200 OK", &kind, "hi")).await;
+    let answer = post(&endpoint(&server.url("/")), "{}").await.unwrap();
+    let Body::Other(other) = answer.body else {
+        panic!("{answer:?}");
+    };
+    let message = HttpError::from(other).to_string();
+    assert!(
+        message.starts_with("the answer is text/31mxxx"),
+        "{message}"
+    );
+    assert!(message.ends_with(", compressed as x"), "{message}");
+    assert!(message.chars().count() < 300, "{message}");
+}
+
+#[tokio::test]
 async fn answers_without_a_body_are_empty_and_keep_the_connection() {
     for head in [
         "202 Accepted\r\nContent-Length: 0\r\n\r\n",

@@ -82,9 +82,47 @@ async fn a_stream_cut_within_an_event_is_interrupted() {
 }
 
 #[tokio::test]
+async fn an_event_that_takes_long_is_heard_and_a_comment_is_not() {
+    let go = std::sync::Arc::new(tokio::sync::Notify::new());
+    let wait = std::sync::Arc::clone(&go);
+    let pieces = [": ping\n\n", "id: 1\n", "data: a", "b", "c\n\n: ping\n\n"];
+    let server = Server::start(move |mut peer| {
+        let wait = std::sync::Arc::clone(&wait);
+        async move {
+            peer.request().await;
+            peer.send(&format!("{HEAD}Transfer-Encoding: chunked\r\n\r\n"))
+                .await;
+            for piece in pieces {
+                peer.send(&chunk(piece)).await;
+                // The next one goes out only once this one was taken in.
+                if piece.contains('a') || piece == "b" {
+                    wait.notified().await;
+                }
+            }
+            peer.send("0\r\n\r\n").await;
+            peer.closed().await;
+        }
+    });
+    let server = server.await;
+    let endpoint = endpoint(&server.url("/"));
+    let answer = endpoint.get(HeaderMap::new(), LONG).await.unwrap();
+    let Body::Events(mut events) = answer.body else {
+        panic!("{answer:?}");
+    };
+    let mut heard = 0;
+    let mut hear = || {
+        heard += 1;
+        go.notify_one();
+    };
+    assert_eq!(text(events.next_heard(&mut hear).await.unwrap()), "abc");
+    assert_eq!(events.next_heard(&mut hear).await.unwrap(), None);
+    assert_eq!(heard, 3);
+}
+
+#[tokio::test]
 async fn an_event_has_a_limit() {
     let (_server, events) = stream(&["data: a\n\n", "data: ", "0123456789"], false).await;
-    let mut events = events.with_limit(12);
+    let mut events = events.limited(12);
     assert_eq!(text(events.next().await.unwrap()), "a");
     let error = events.next().await.unwrap_err();
     assert!(

@@ -27,7 +27,7 @@ use crate::target::TlsSettings;
 
 /// The protocols that are offered to a server, the best first.
 const HTTP: [&[u8]; 2] = [b"h2", b"http/1.1"];
-/// Those that are offered to a proxy.
+/// Those that are offered where HTTP/2 won't do.
 const HTTP_1: [&[u8]; 1] = [b"http/1.1"];
 
 /// The authorities that the system trusts.
@@ -47,23 +47,30 @@ pub(super) type ReadAuthorities =
 /// Makes TLS connections with one setting.
 pub(super) struct TlsClient {
     provider: Arc<CryptoProvider>,
-    trust: Trust,
+    /// Whether servers have to prove who they are.
+    verify: bool,
+    /// Authorities of a file, trusted beside those of the system.
+    own: Option<Arc<WebPkiServerVerifier>>,
     identity: Option<Arc<CertifiedKey>>,
     system: Arc<SystemAuthorities>,
-    connectors: OnceCell<Connectors>,
+    servers: OnceCell<Connectors>,
+    /// To proxies, for which only the authorities count: what else is set is for the server.
+    proxies: OnceCell<TlsConnector>,
 }
 
-/// Whom we believe.
-enum Trust {
-    /// Authorities of the system, and those of a file.
-    Authorities(Option<Arc<WebPkiServerVerifier>>),
-    /// Everybody.
-    Everybody,
-}
-
+/// To servers, by the versions of HTTP that are offered.
 struct Connectors {
-    server: TlsConnector,
-    proxy: TlsConnector,
+    all: TlsConnector,
+    first: TlsConnector,
+}
+
+/// The versions of HTTP that a server is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Versions {
+    /// Both.
+    All,
+    /// HTTP/1.1 alone.
+    First,
 }
 
 /// Why there is no TLS connection.
@@ -125,13 +132,13 @@ impl TlsClient {
         // The provider is given to everything by hand: nothing depends on one being installed for
         // the whole process.
         let provider = Arc::new(ring::default_provider());
-        let trust = match &settings.authorities {
-            _ if !settings.verify => Trust::Everybody,
+        // They are needed even if servers are not verified: there may be a proxy with TLS.
+        let own = match &settings.authorities {
             Some(path) => {
                 let roots = files::authorities(path)?;
-                Trust::Authorities(Some(own_verifier(roots, &provider, path)?))
+                Some(own_verifier(roots, &provider, path)?)
             }
-            None => Trust::Authorities(None),
+            None => None,
         };
         let identity = match &settings.identity {
             Some(identity) => Some(Arc::new(files::identity(identity, &provider)?)),
@@ -139,10 +146,12 @@ impl TlsClient {
         };
         Ok(Self {
             provider,
-            trust,
+            verify: settings.verify,
+            own,
             identity,
             system,
-            connectors: OnceCell::new(),
+            servers: OnceCell::new(),
+            proxies: OnceCell::new(),
         })
     }
 
@@ -151,49 +160,64 @@ impl TlsClient {
         &self,
         authority: &Authority,
         stream: Layer,
+        versions: Versions,
     ) -> Result<Layer, HandshakeError> {
-        let connector = &self.connectors().await?.server;
+        let connectors = self.servers.get_or_try_init(async || {
+            let verifier = if self.verify {
+                self.verifier().await?
+            } else {
+                Arc::new(Unverified::new(&self.provider))
+            };
+            let mut all = self.config(verifier)?;
+            if let Some(identity) = &self.identity {
+                let identity = SingleCertAndKey::from(Arc::clone(identity));
+                all.client_auth_cert_resolver = Arc::new(identity);
+            }
+            let first = all.clone();
+            all.alpn_protocols = HTTP.map(<[u8]>::to_vec).to_vec();
+            Ok::<_, HandshakeError>(Connectors {
+                all: TlsConnector::from(Arc::new(all)),
+                first: TlsConnector::from(Arc::new(first)),
+            })
+        });
+        let connectors = connectors.await?;
+        let connector = match versions {
+            Versions::All => &connectors.all,
+            Versions::First => &connectors.first,
+        };
         handshake(connector, authority, stream).await
     }
 
-    /// Makes a TLS connection to a proxy, which is spoken to in HTTP/1.
+    /// Makes a TLS connection to a proxy, which is spoken to in HTTP/1. It is somebody else than
+    /// the server: it always has to prove who it is, never sees our certificate, and what is kept
+    /// to make the next handshake shorter is kept apart.
     pub(super) async fn to_proxy(
         &self,
         authority: &Authority,
         stream: Layer,
     ) -> Result<Layer, HandshakeError> {
-        let connector = &self.connectors().await?.proxy;
-        handshake(connector, authority, stream).await
+        let connector = self.proxies.get_or_try_init(async || {
+            let config = self.config(self.verifier().await?)?;
+            Ok::<_, HandshakeError>(TlsConnector::from(Arc::new(config)))
+        });
+        handshake(connector.await?, authority, stream).await
     }
 
-    async fn connectors(&self) -> Result<&Connectors, HandshakeError> {
-        let made = self.connectors.get_or_try_init(async || {
-            let verifier = self.verifier().await?;
-            let mut server = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
-                .with_safe_default_protocol_versions()?
-                .dangerous()
-                .with_custom_certificate_verifier(verifier)
-                .with_no_client_auth();
-            if let Some(identity) = &self.identity {
-                let identity = SingleCertAndKey::from(Arc::clone(identity));
-                server.client_auth_cert_resolver = Arc::new(identity);
-            }
-            let mut proxy = server.clone();
-            server.alpn_protocols = HTTP.map(<[u8]>::to_vec).to_vec();
-            proxy.alpn_protocols = HTTP_1.map(<[u8]>::to_vec).to_vec();
-            Ok(Connectors {
-                server: TlsConnector::from(Arc::new(server)),
-                proxy: TlsConnector::from(Arc::new(proxy)),
-            })
-        });
-        made.await
+    /// A setting without a certificate of our own, for HTTP/1 alone.
+    fn config(&self, verifier: Arc<dyn ServerCertVerifier>) -> Result<ClientConfig, RustlsError> {
+        let mut config = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
+            .with_safe_default_protocol_versions()?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+            .with_no_client_auth();
+        config.alpn_protocols = HTTP_1.map(<[u8]>::to_vec).to_vec();
+        Ok(config)
     }
 
     async fn verifier(&self) -> Result<Arc<dyn ServerCertVerifier>, HandshakeError> {
-        Ok(match &self.trust {
-            Trust::Everybody => Arc::new(Unverified::new(&self.provider)),
-            Trust::Authorities(None) => self.system.get(&self.provider).await?,
-            Trust::Authorities(Some(own)) => {
+        Ok(match &self.own {
+            None => self.system.get(&self.provider).await?,
+            Some(own) => {
                 // With authorities of its own a server can be reached from a system that has none.
                 match self.system.get(&self.provider).await {
                     Ok(system) => Arc::new(Additional::new(Arc::clone(own), system)),

@@ -32,7 +32,6 @@ pub(crate) enum Presence {
 /// A program that is spoken to. Dropping it ends the program and everything it started.
 pub(crate) struct Stdio {
     writer: Arc<LineWriter<ProcessInput>>,
-    outbox: Arc<dyn Outbox>,
     pid: u32,
     stderr: StderrTail,
     stop: Arc<Notify>,
@@ -56,8 +55,10 @@ impl Stdio {
         let pid = process.pid();
         let stderr = process.stderr().clone();
         let keeper = {
-            let (writer, outbox, stop) = (writer.clone(), outbox.clone(), stop.clone());
+            let (writer, stop) = (writer.clone(), stop.clone());
             OwnedTask::spawn(async move {
+                // Whatever happens to this task, nobody waits for ever.
+                let _closing = Closing(&inbound);
                 let reason: Arc<str> = tokio::select! {
                     end = read(output, &inbound, &outbox) => match end {
                         Reading::Endless => "it sends a message without end".into(),
@@ -79,7 +80,6 @@ impl Stdio {
         };
         Self {
             writer,
-            outbox,
             pid,
             stderr,
             stop,
@@ -106,9 +106,9 @@ impl Stdio {
         }
     }
 
-    /// Where answers to the server's own requests go.
-    pub(crate) fn outbox(&self) -> &Arc<dyn Outbox> {
-        &self.outbox
+    /// Sends a message soon that matters more than an answer.
+    pub(crate) fn send_soon(&self, message: &Bytes) {
+        self.writer.write_soon(message);
     }
 
     /// The number of its process.
@@ -134,6 +134,15 @@ impl Stdio {
         let _ = presence
             .wait_for(|presence| matches!(presence, Presence::Gone(_)))
             .await;
+    }
+}
+
+/// Tells all who wait that the connection is gone, unless they were told why.
+struct Closing<'a>(&'a Inbound);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.in_flight.close("it was disconnected");
     }
 }
 

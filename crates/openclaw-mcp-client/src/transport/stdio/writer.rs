@@ -76,6 +76,12 @@ impl<W: AsyncWrite + Unpin + Send> LineWriter<W> {
         }
     }
 
+    /// Takes a line if there is any room, without waiting; else it is lost.
+    pub(crate) fn write_soon(&self, line: &Bytes) {
+        // A queue that is filled by one large request still takes the word that it is not wanted.
+        let _ = self.try_write(line, 2 * QUEUE_BYTES);
+    }
+
     /// Takes a line if no more than `limit` bytes wait already.
     fn try_write(&self, line: &Bytes, limit: usize) -> Result<(), WriteError> {
         let mut state = self.lock();

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::super::tasks::OwnedTask;
 use super::Shared;
-use super::stream::{LAST_EVENT, Position};
+use super::stream::{LAST_EVENT, Position, may_pass};
 use crate::http::{Body, HttpError};
 use crate::traffic::{Changes, Outbox, Source};
 
@@ -20,13 +20,14 @@ const LASTING: Duration = Duration::from_mins(1);
 
 /// Listens until it is dropped, or until the server says that there is nothing to listen to.
 pub(super) struct Listener {
-    ready: watch::Receiver<bool>,
+    ready: watch::Sender<bool>,
     _task: OwnedTask,
 }
 
 impl Listener {
     pub(super) fn start(shared: Arc<Shared>, outbox: Arc<dyn Outbox>) -> Self {
-        let (publish, ready) = watch::channel(false);
+        let ready = watch::Sender::new(false);
+        let publish = ready.clone();
         let task = OwnedTask::spawn(async move {
             listen(&shared, &outbox, &publish).await;
             publish.send_replace(true);
@@ -35,7 +36,7 @@ impl Listener {
     }
 
     /// Whether the stream is there, or known not to come.
-    pub(super) fn ready(&self) -> watch::Receiver<bool> {
+    pub(super) fn ready(&self) -> watch::Sender<bool> {
         self.ready.clone()
     }
 }
@@ -74,13 +75,18 @@ async fn listen(shared: &Shared, outbox: &Arc<dyn Outbox>, ready: &watch::Sender
             }
             // Servers need not offer it; one that has forgotten the session says so to the next
             // request too.
-            Err(HttpError::Status(failure)) if failure.status.is_client_error() => {
+            Err(HttpError::Status(failure)) if !may_pass(&failure) => {
                 tracing::debug!(server = %shared.inbound.server, "no stream of its own: {failure}");
                 return;
             }
             Err(HttpError::Redirected { .. }) => return,
             Err(error) => {
                 tracing::debug!(server = %shared.inbound.server, "its stream can't be opened: {error}");
+                if let HttpError::Status(failure) = error
+                    && let Some(pause) = failure.retry_after
+                {
+                    sleep(pause.min(LASTING)).await;
+                }
             }
         }
         sleep(position.pause(failures)).await;

@@ -20,15 +20,16 @@ use super::poster::Poster;
 use super::{ExchangeError, Exchanged, Outgoing, replied};
 use crate::error::RequestError;
 use crate::http::{Answer, Body, EventStream, HttpEndpoint, HttpError};
+use crate::time::{self, until};
 use crate::traffic::{Inbound, Outbox, Source, Ticket};
 use crate::wire::{MESSAGE_LIMIT, RpcError};
 
-/// How long a message that nobody waits for may take.
-const POST: Duration = Duration::from_secs(30);
 /// How long saying goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(2);
 /// How long the end of an answered stream is waited for, so that its connection can be used again.
 const DRAIN: Duration = Duration::from_secs(2);
+/// How much more may come over it.
+const DRAIN_LIMIT: usize = 64 * 1024;
 /// How many answered streams are waited for at once.
 const DRAINING: usize = 32;
 /// How long the first call waits for the server's own stream: what a server asks during a call
@@ -38,7 +39,7 @@ const LISTENING: Duration = Duration::from_millis(500);
 /// A server that is spoken to over Streamable HTTP.
 pub(crate) struct Streamable {
     shared: Arc<Shared>,
-    poster: Poster,
+    poster: Mutex<Poster>,
     listener: Mutex<Option<Listener>>,
     draining: Mutex<JoinSet<()>>,
 }
@@ -57,26 +58,17 @@ impl Streamable {
             inbound,
             session: Mutex::default(),
         });
-        let posting = shared.clone();
-        let poster = Poster::new(move |message| {
-            let shared = posting.clone();
-            async move {
-                let until = Instant::now() + POST;
-                if let Err(error) = shared.notify(message, until).await {
-                    tracing::debug!(server = %shared.inbound.server, "a message was not sent: {error}");
-                }
-            }
-        });
         Self {
+            poster: Mutex::new(shared.poster()),
             shared,
-            poster,
             listener: Mutex::default(),
             draining: Mutex::default(),
         }
     }
 
-    pub(crate) fn outbox(&self) -> &Arc<dyn Outbox> {
-        self.poster.outbox()
+    /// Where messages of the present session go that nobody waits for.
+    pub(crate) fn outbox(&self) -> Arc<dyn Outbox> {
+        lock(&self.poster).outbox().clone()
     }
 
     /// The number of the present session.
@@ -87,6 +79,7 @@ impl Streamable {
     /// Forgets the session, to make a new one.
     pub(crate) fn begin(&self) {
         *lock(&self.listener) = None;
+        *lock(&self.poster) = self.shared.poster();
         self.shared.session().begin();
     }
 
@@ -102,7 +95,7 @@ impl Streamable {
 
     /// Listens to what the server says on its own.
     pub(crate) fn listen(&self) {
-        let listener = Listener::start(self.shared.clone(), self.outbox().clone());
+        let listener = Listener::start(self.shared.clone(), self.outbox());
         *lock(&self.listener) = Some(listener);
     }
 
@@ -134,9 +127,10 @@ impl Streamable {
                 let in_session = headers.contains_key(session::ID);
                 return match failure.status.as_u16() {
                     404 if in_session => Err(ExchangeError::SessionExpired(generation)),
-                    // Who we are is not a matter of the protocol.
-                    401 | 403 => Err(RequestError::Http(failure).into()),
-                    status => match RpcError::of_body(&failure.body) {
+                    // Who we are is not a matter of the protocol; and something that stands
+                    // between us and the server may speak like one when it fails.
+                    401 | 403 | 500.. => Err(RequestError::Http(failure).into()),
+                    status => match RpcError::of_body(&failure.body, status) {
                         Some(error) if status == 400 && in_session && is_about_session(&error) => {
                             Err(ExchangeError::SessionExpired(generation))
                         }
@@ -163,20 +157,23 @@ impl Streamable {
     ) -> Exchanged {
         match answer.body {
             Body::Json(body) => {
-                let left = message.until.saturating_duration_since(Instant::now());
-                let text = body.read(MESSAGE_LIMIT, left).await?;
+                let (left, pulse) = (until(message.until), ticket.pulse());
+                let text = body
+                    .read_heard(MESSAGE_LIMIT, left, || pulse.beat())
+                    .await?;
                 let source = Source::Request(ticket.id());
-                self.shared.inbound.receive(&text, source, self.outbox());
+                self.shared.inbound.receive(&text, source, &self.outbox());
                 match ticket.try_reply() {
                     Some(reply) => replied(reply),
                     None => Err(RequestError::BadAnswer("it is no answer".to_owned()).into()),
                 }
             }
             Body::Events(stream) => {
-                let reading = stream::Reading::new(&self.shared, self.outbox(), resume_with);
+                let outbox = self.outbox();
+                let reading = stream::Reading::new(&self.shared, &outbox, resume_with);
                 let (reply, rest) = reading.answer(stream, message.until, ticket).await?;
                 if let Some(rest) = rest {
-                    self.drain(rest);
+                    self.drain(rest, ticket.id());
                 }
                 replied(reply)
             }
@@ -189,27 +186,30 @@ impl Streamable {
 
     async fn wait_for_listener(&self) {
         let ready = lock(&self.listener).as_ref().map(Listener::ready);
-        if let Some(mut ready) = ready
-            && !*ready.borrow_and_update()
+        if let Some(ready) = ready
+            && !*ready.borrow()
         {
-            // Either way the call is made.
-            let _ = timeout(LISTENING, ready.wait_for(|ready| *ready)).await;
+            let mut listening = ready.subscribe();
+            let _ = timeout(LISTENING, listening.wait_for(|ready| *ready)).await;
+            // Either way the call is made, and the next one does not wait again.
+            ready.send_replace(true);
         }
     }
 
     /// Reads a stream to its end.
-    fn drain(&self, mut stream: EventStream) {
+    fn drain(&self, stream: EventStream, id: u64) {
+        let mut stream = stream.limited(DRAIN_LIMIT);
         let mut draining = lock(&self.draining);
         while draining.try_join_next().is_some() {}
         if draining.len() >= DRAINING {
             return;
         }
-        let (inbound, outbox) = (self.shared.inbound.clone(), self.outbox().clone());
+        let (inbound, outbox) = (self.shared.inbound.clone(), self.outbox());
         draining.spawn(async move {
             let reading = async {
                 while let Ok(Some(event)) = stream.next().await {
                     if !event.data.is_empty() {
-                        inbound.receive(&event.data, Source::Shared, &outbox);
+                        inbound.receive(&event.data, Source::Request(id), &outbox);
                     }
                 }
             };
@@ -220,6 +220,8 @@ impl Streamable {
     /// Ends the session.
     pub(crate) async fn close(&self) {
         *lock(&self.listener) = None;
+        *lock(&self.poster) = Poster::none();
+        lock(&self.draining).abort_all();
         self.shared.inbound.in_flight.close("it was disconnected");
         let mut headers = HeaderMap::new();
         let has_session = {
@@ -242,6 +244,15 @@ fn is_about_session(error: &RpcError) -> bool {
 }
 
 impl Shared {
+    /// A poster for the session that is or will be there.
+    fn poster(self: &Arc<Self>) -> Poster {
+        let shared = self.clone();
+        Poster::new(self.inbound.server.clone(), move |message, until| {
+            let shared = shared.clone();
+            async move { shared.notify(message, until).await }
+        })
+    }
+
     fn session(&self) -> std::sync::MutexGuard<'_, SessionState> {
         lock(&self.session)
     }
@@ -249,7 +260,7 @@ impl Shared {
     async fn notify(&self, message: Bytes, until: Instant) -> Result<(), HttpError> {
         let mut headers = HeaderMap::new();
         self.session().describe(&mut headers);
-        let within = until.saturating_duration_since(Instant::now());
+        let within = time::until(until);
         self.endpoint.post(headers, message, within).await?;
         Ok(())
     }

@@ -8,15 +8,18 @@ use tokio::time::{Instant, sleep};
 
 use super::Shared;
 use crate::error::{RequestError, UnknownOutcome};
-use crate::http::{Body, Event, EventStream, HttpError};
+use crate::http::{Body, Event, EventStream, HttpError, HttpFailure};
+use crate::time;
 use crate::traffic::{Outbox, Reply, Source, Ticket};
 
 /// After which event a stream is to go on.
 pub(crate) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// How long it is waited before a stream is taken up again, where the server does not say.
 const RETRY: Duration = Duration::from_secs(1);
+/// How long at least, whatever the server says.
+const RETRY_LEAST: Duration = Duration::from_millis(100);
 /// How long at most, whatever the server says or however often it failed.
-pub(crate) const RETRY_LIMIT: Duration = Duration::from_secs(30);
+const RETRY_LIMIT: Duration = Duration::from_secs(30);
 /// How often in a row it is tried.
 const ATTEMPTS: u32 = 4;
 
@@ -51,10 +54,15 @@ impl Position {
 
     /// How long to wait before it is taken up again, after so many failures.
     pub(crate) fn pause(&self, failures: u32) -> Duration {
-        let base = self.retry.unwrap_or(RETRY);
-        base.saturating_mul(1 << failures.min(6))
-            .min(RETRY_LIMIT.max(base))
+        let base = self.retry.unwrap_or(RETRY).clamp(RETRY_LEAST, RETRY_LIMIT);
+        base.saturating_mul(1 << failures.min(16)).min(RETRY_LIMIT)
     }
+}
+
+/// Whether a status is worth another attempt.
+pub(crate) fn may_pass(failure: &HttpFailure) -> bool {
+    // 409 is the answer of servers that believe in the old connection for a while.
+    matches!(failure.status.as_u16(), 408 | 409 | 425 | 429 | 500..=599)
 }
 
 impl<'a> Reading<'a> {
@@ -79,18 +87,21 @@ impl<'a> Reading<'a> {
         ticket: &mut Ticket,
     ) -> Result<(Reply, Option<EventStream>), RequestError> {
         let mut failures = 0;
+        let pulse = ticket.pulse();
+        // A large answer that takes its time is no silence.
+        let mut heard = || pulse.beat();
         loop {
             let event = tokio::select! {
                 biased;
-                event = stream.next() => event,
+                event = stream.next_heard(&mut heard) => event,
                 reply = ticket.reply() => return Ok((reply, None)),
             };
             match event {
                 Ok(Some(event)) => {
                     self.position.pass(&event);
+                    failures = 0;
                     // An event without data only says where we are.
                     if !event.data.is_empty() {
-                        failures = 0;
                         let source = Source::Request(ticket.id());
                         self.shared
                             .inbound
@@ -131,13 +142,13 @@ impl<'a> Reading<'a> {
             *failures += 1;
             let mut headers = session.clone();
             headers.insert(LAST_EVENT, position.clone());
-            let within = until.saturating_duration_since(Instant::now());
+            let within = time::until(until);
             match self.shared.endpoint.get(headers, within).await {
                 Ok(answer) => match answer.body {
                     Body::Events(stream) => return Ok(stream),
                     _ => return Err(lost(", and the server does not go on with it")),
                 },
-                Err(HttpError::Status(failure)) if failure.status.is_client_error() => {
+                Err(HttpError::Status(failure)) if !may_pass(&failure) => {
                     return Err(lost(&format!(", and can't be taken up again: {failure}")));
                 }
                 Err(_) => {}

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::partners::{FILESYSTEM, RealLab};
-use crate::lab::{SOON, call, text};
+use crate::lab::{SOON, call, close, text};
 
 /// Makes a directory that the server is given, or is not.
 fn directory(lab: &RealLab, name: &str) -> PathBuf {
@@ -55,7 +55,7 @@ async fn files_are_written_and_read() {
     assert_eq!(read.structured, Some(json!({"content": words})));
     let (_, listed) = use_tool(&connection, "list_directory", json!({"path": data})).await;
     assert_eq!(listed, "[FILE] grüße.txt");
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -78,7 +78,7 @@ async fn a_path_outside_is_refused() {
     let missing = json!({"path": data.join("missing.txt")});
     let (done, reason) = use_tool(&connection, "read_text_file", missing).await;
     assert!(!done && reason.contains("ENOENT"), "{reason}");
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -98,7 +98,7 @@ async fn roots_take_the_place_of_the_arguments() {
     let connection = lab.connect(&target).await;
     let told = allowed(&connection).await;
     assert!(told.ends_with(argument.to_str().unwrap()), "{told}");
-    connection.close().await;
+    close(connection).await;
 
     target.roots = Some(vec![Url::from_directory_path(&root).unwrap()]);
     let connection = lab.connect(&target).await;
@@ -114,6 +114,6 @@ async fn roots_take_the_place_of_the_arguments() {
         let (done, told) = use_tool(&connection, "read_text_file", path).await;
         assert_eq!(done, expected, "{told}");
     }
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }

@@ -15,7 +15,7 @@ use url::Url;
 use super::cutter::Cutter;
 use super::partners::{RealLab, address_of, example};
 use super::server_log::ServerLog;
-use crate::lab::{SOON, Somebody, call, eventually, object, text};
+use crate::lab::{SOON, Somebody, call, close, eventually, object, text};
 
 async fn serve(lab: &mut RealLab, name: &str, path: &str) -> Target {
     lab.serve(&example(name), &[], path).await
@@ -58,7 +58,7 @@ async fn all_that_the_simple_server_offers_is_read() {
     assert_eq!((found.era, found.version), (Era::Legacy, "2025-11-25"));
     greet(&connection).await;
     let tools = connection.list_tools().await.unwrap();
-    assert_eq!((tools.items.len(), tools.dropped.len()), (7, 0));
+    assert_eq!((tools.items.len(), tools.dropped.len()), (5, 2));
     let annotated = tools.items.iter().find(|tool| tool.name == "multi-greet");
     let annotations = &annotated.unwrap().annotations;
     assert_eq!(annotations.title.as_deref(), Some("Multiple Greeting Tool"));
@@ -87,7 +87,7 @@ async fn all_that_the_simple_server_offers_is_read() {
         let read = connection.read_resource(uri, None).await.unwrap();
         assert!(read.contents[0].text.is_some(), "{uri}");
     }
-    connection.close().await;
+    close(connection).await;
     let goodbye = || lab.server().said("Received session termination request") == 1;
     assert!(eventually(SOON, goodbye).await);
     lab.finish().await;
@@ -133,7 +133,7 @@ async fn a_person_is_asked_over_the_stream_of_the_call_and_over_that_of_the_serv
             panic!("{name}: {asked:?}")
         };
         assert_eq!(schema["properties"]["email"]["format"], json!("email"));
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -150,7 +150,7 @@ async fn a_forgotten_session_is_made_anew() {
     assert_eq!(lab.server().said("Session initialized with ID: "), 2);
     // What the new session offers may be different.
     assert!(timeout(SOON, connection.changes()).await.unwrap().tools);
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -170,7 +170,7 @@ async fn an_answer_is_fetched_after_the_connection_was_cut() {
     greet(&connection).await;
     let found = connection.diagnostics();
     assert_eq!((found.in_flight, found.passed_over), (0, 0));
-    connection.close().await;
+    close(connection).await;
     drop(cutter);
     lab.finish().await;
 }
@@ -193,7 +193,7 @@ async fn an_answer_is_fetched_where_the_server_hangs_up() {
         assert!(eventually(SOON, heard).await, "{progress}");
     }
     assert_eq!(connection.diagnostics().passed_over, 0);
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -215,7 +215,7 @@ async fn answers_need_no_streams() {
     };
     tokio::join!(slow, greet(&connection), greet(&connection));
     assert_eq!(connection.diagnostics().passed_over, 0);
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -238,7 +238,7 @@ async fn a_server_with_both_transports_is_spoken_to_over_the_one_at_the_address(
             notifications(&connection, 20, 10).await;
             let heard = || log.count("Periodic notification #") == 10;
             assert!(eventually(SOON, heard).await, "{path} {first:?}");
-            connection.close().await;
+            close(connection).await;
         }
     }
     lab.finish().await;
@@ -258,6 +258,6 @@ async fn sampling_is_refused_and_noise_passed_over() {
     // It writes to its standard output that it is running.
     assert_eq!(connection.diagnostics().passed_over, 1);
     connection.ping(SOON).await.unwrap();
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }

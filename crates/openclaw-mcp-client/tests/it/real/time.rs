@@ -4,7 +4,7 @@ use openclaw_mcp_client::{Connection, Era, Outcome, Protocol, RequestError, Targ
 use serde_json::{Value, json};
 
 use super::partners::{RealLab, partners};
-use crate::lab::{SOON, call, text};
+use crate::lab::{SOON, call, close, text};
 
 /// The server at a path of our own, by which it can be told from that of another test.
 fn server(lab: &RealLab, protocol: Protocol) -> Target {
@@ -85,7 +85,7 @@ async fn works_in(protocol: Protocol, era: Era, version: &str) {
     lists_and_calls(&connection).await;
     says_what_is_wrong(&connection).await;
     assert_eq!(connection.diagnostics().in_flight, 0);
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -116,6 +116,6 @@ async fn what_the_server_speaks_is_remembered() {
     // It is not asked for the first era as well, however long it takes to start: that would be
     // refused, which nobody waits for.
     assert_eq!(connection.diagnostics().passed_over, 0);
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }

@@ -85,14 +85,14 @@ pub(super) fn session(server: &Server, received: &Received) -> Result<Arc<Sessio
         return Err(Refusal::new(400, "there is no Mcp-Session-Id"));
     };
     let Some(session) = server.session(id) else {
-        return Err(Refusal::new(404, "there is no such session"));
+        return Err(unknown_session(server, "there is no such session"));
     };
     let requests = session.count();
     if let Some(limit) = server.options.http.expire_session_after
         && requests >= limit
     {
         server.close_session(id);
-        return Err(Refusal::new(404, "the session has expired"));
+        return Err(unknown_session(server, "the session has expired"));
     }
     match (session.version(), version) {
         (Some(agreed), Some(said)) if agreed != said => {
@@ -105,6 +105,16 @@ pub(super) fn session(server: &Server, received: &Received) -> Result<Arc<Sessio
         }
         _ => Ok(session),
     }
+}
+
+/// The answer to a request of a session that is not known.
+fn unknown_session(server: &Server, message: &str) -> Refusal {
+    let status = if server.options.http.session_400 {
+        400
+    } else {
+        404
+    };
+    Refusal::new(status, message)
 }
 
 /// A session for one request, of a client that is not remembered.

@@ -21,8 +21,17 @@ pub(super) fn answer(server: &Arc<Server>, received: &Received) -> Response<Body
     if faults.no_get || without || checks::is_modern(received) {
         return respond::not_allowed("POST");
     }
+    if let Some(status) = faults.get_status
+        && server.get_statuses_left.take()
+    {
+        return respond::status(status);
+    }
     match open(server, received) {
         Ok(events) => {
+            if let Some(retry) = faults.get_retry {
+                let text = format!("retry: {retry}\ndata:\n\n");
+                return respond::with_body(200, "text/event-stream", Body::whole(text));
+            }
             if server.get_drops_left.take() {
                 return dropped();
             }

@@ -185,6 +185,9 @@ async fn route(server: &Arc<Server>, received: Received) -> Response<Body> {
     let events = options.mode == Mode::Sse || options.both;
     match (received.uri.path(), received.method.as_str()) {
         ("/mcp" | faults::ELSEWHERE, "POST") if streamable => post::answer(server, received).await,
+        ("/mcp" | faults::ELSEWHERE, "GET") if streamable && options.http.hold_get => {
+            std::future::pending().await
+        }
         ("/mcp" | faults::ELSEWHERE, "GET") if streamable => get::answer(server, &received),
         ("/mcp" | faults::ELSEWHERE, "DELETE") if streamable => get::delete(server, &received),
         ("/sse", "GET") if events => legacy::open(server, &received),

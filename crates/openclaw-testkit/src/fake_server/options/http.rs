@@ -56,6 +56,21 @@ pub(crate) struct HttpFaults {
     /// Sends an event without end instead of the spoilt reply
     #[arg(long)]
     pub(crate) endless_event: bool,
+    /// Answers requests of a session that it does not know with 400 and a JSON-RPC error
+    #[arg(long)]
+    pub(crate) session_400: bool,
+    /// Answers GET with this status
+    #[arg(long, value_name = "CODE")]
+    pub(crate) get_status: Option<u16>,
+    /// Only so many times
+    #[arg(long, value_name = "N")]
+    pub(crate) get_status_times: Option<u64>,
+    /// Holds back the head of the answer to GET
+    #[arg(long)]
+    pub(crate) hold_get: bool,
+    /// Ends every stream of GET at once, after `retry:` with this value
+    #[arg(long, value_name = "MS")]
+    pub(crate) get_retry: Option<u64>,
     /// Answers 404 after so many requests of a session; a new session works
     #[arg(long, value_name = "N")]
     pub(crate) expire_session_after: Option<u64>,

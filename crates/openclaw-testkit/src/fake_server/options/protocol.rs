@@ -54,6 +54,15 @@ pub(crate) struct ProtocolFaults {
     /// Makes the spoilt reply this long
     #[arg(long, value_name = "BYTES")]
     pub(crate) huge_line: Option<usize>,
+    /// Gives an empty cursor with the last page
+    #[arg(long)]
+    pub(crate) empty_cursor: bool,
+    /// Answers every notification with an error that has no id
+    #[arg(long)]
+    pub(crate) answer_notifications: bool,
+    /// Refuses `subscriptions/listen`
+    #[arg(long)]
+    pub(crate) refuse_listen: bool,
     /// Gives the same cursor with every page
     #[arg(long)]
     pub(crate) repeat_cursor: bool,

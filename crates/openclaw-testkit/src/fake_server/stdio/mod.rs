@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use self::writer::Writer;
 use super::call::Call;
-use super::message::{self, Incoming, PARSE_ERROR, RpcError};
+use super::message::{self, Incoming, METHOD_NOT_FOUND, PARSE_ERROR, RpcError};
 use super::outlet::{Frame, Outlet};
 use super::server::Server;
 use super::session::Session;
@@ -109,6 +109,10 @@ async fn receive(
         }
         Ok(Incoming::Notification { method, params }) => {
             dispatch::notified(server, session, &method, &params);
+            if server.options.protocol.answer_notifications {
+                let error = RpcError::new(METHOD_NOT_FOUND, format!("no method {method}"));
+                dispatch::complain(server, outlet, &Value::Null, error).await;
+            }
         }
         Ok(Incoming::Response { id, outcome }) => {
             dispatch::responded(server, session, &id, outcome);

@@ -243,7 +243,7 @@ fn event() -> impl Strategy<Value = Event> {
     let parts = (
         lines,
         prop::option::of(value()),
-        prop::option::of(value()),
+        prop::option::of(value().prop_filter("a name", |name| !name.is_empty())),
         retry,
     );
     parts.prop_map(|(lines, id, name, retry)| Event {
@@ -314,4 +314,44 @@ proptest! {
     fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = parse([bytes.as_slice()]);
     }
+}
+
+#[test]
+fn an_empty_name_is_none() {
+    assert_eq!(parse_text("event:\ndata: a\n\n"), [data("a")]);
+    assert_eq!(parse_text("event: x\nevent\ndata: a\n\n"), [data("a")]);
+    assert_eq!(parse_text("event:\n\n"), []);
+}
+
+#[test]
+fn only_bytes_of_data_are_news() {
+    let mut parser = EventParser::new(LIMIT);
+    for (piece, is_news) in [
+        (": ping\n\n", false),
+        ("id: 1\nretry: 5\nda", false),
+        ("ta:", false),
+        (" ", false),
+        ("a", true),
+        ("b", true),
+        ("\n", false),
+        (": in between\n", false),
+        ("data: c\n", true),
+        ("\n", false),
+        ("event: x\n\n: ping", false),
+        ("\ndata:\n\n", false),
+        ("data: d\n\n: ping\n", true),
+    ] {
+        parser.push(piece.as_bytes());
+        while parser.next().unwrap().is_some() {}
+        assert_eq!(parser.take_news(), is_news, "{piece:?}");
+    }
+}
+
+#[test]
+fn a_limit_can_be_set_in_the_middle() {
+    let mut parser = EventParser::new(LIMIT);
+    parser.push(b"data: a\n\ndata: 0123456789");
+    assert_eq!(parser.next().unwrap(), Some(data("a")));
+    parser.set_limit(12);
+    assert_eq!(parser.next(), Err(TooLarge { limit: 12 }));
 }

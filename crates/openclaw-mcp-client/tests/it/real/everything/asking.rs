@@ -9,7 +9,7 @@ use openclaw_mcp_client::{
 use serde_json::{Value, json};
 
 use super::{WAYS, connect, start};
-use crate::lab::{Somebody, call, object, text};
+use crate::lab::{Somebody, call, close, object, text};
 use crate::real::partners::RealLab;
 
 /// The error by which a server says that a person has to visit an address first.
@@ -70,7 +70,7 @@ async fn a_person_fills_in_a_form() {
             texts(&result.unwrap()).contains("User cancelled"),
             "{way:?}"
         );
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -100,7 +100,7 @@ async fn a_person_visits_an_address() {
         assert_eq!(*somebody.asked.lock().unwrap(), [expected], "{way:?}");
         let nobody = call(&connection, tool, arguments).await.unwrap();
         assert!(texts(&nobody).contains("User declined"), "{way:?}");
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -125,7 +125,7 @@ async fn a_call_that_needs_a_visit_first_was_not_done() {
         // The second time it takes the visit for granted.
         let again = call(&connection, tool, arguments).await.unwrap();
         assert!(texts(&again).contains("User declined"), "{way:?}");
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -139,7 +139,7 @@ async fn roots_are_told_where_there_are_some() {
         let connection = lab.connect(&target).await;
         let tools = connection.list_tools().await.unwrap().items;
         assert!(!tools.iter().any(|it| it.name == tool), "{way:?}");
-        connection.close().await;
+        close(connection).await;
         let roots = ["file:///data", "file:///a%20b"].map(|root| root.parse().unwrap());
         target.roots = Some(roots.to_vec());
         let connection = lab.connect(&target).await;
@@ -149,7 +149,7 @@ async fn roots_are_told_where_there_are_some() {
         for root in ["URI: file:///data\n", "URI: file:///a%20b"] {
             assert!(text(&told).contains(root), "{way:?}: {told:?}");
         }
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -175,7 +175,7 @@ async fn tools_that_need_a_model_or_tasks_are_not_for_us() {
             assert!(result.is_error, "{way:?}: {result:?}");
             assert!(text(&result).contains(reason), "{way:?}: {result:?}");
         }
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }

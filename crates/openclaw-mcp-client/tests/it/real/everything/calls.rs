@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::{WAYS, connect, echo, messages};
-use crate::lab::{SOON, eventually, object, text};
+use crate::lab::{SOON, close, eventually, object, text};
 use crate::real::partners::RealLab;
 
 /// Calls the tool that takes so many seconds in so many steps.
@@ -59,7 +59,7 @@ async fn progress_keeps_a_call_alive() {
             "{way:?}: {error}"
         );
         echo(&connection, "hello").await;
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -91,7 +91,7 @@ async fn a_call_that_nobody_waits_for_is_cancelled() {
         let second = take_long(&connection, 2, 4, CallOptions::default()).await;
         assert!(!second.unwrap().is_error);
         assert_eq!(connection.diagnostics().passed_over, 0, "{way:?}");
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -121,7 +121,7 @@ async fn large_arguments_and_results_pass() {
         let connection = connect(&mut lab, way).await;
         // More than a pipe or a window holds, and less than what Express reads.
         echo(&connection, &"ü".repeat(40_000)).await;
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::{WAYS, connect, echo};
-use crate::lab::{SOON, call, eventually, text};
+use crate::lab::{SOON, call, close, eventually, text};
 use crate::real::partners::RealLab;
 use crate::real::server_log::ServerLog;
 
@@ -42,7 +42,7 @@ async fn resources_can_be_watched() {
             .await
             .unwrap();
         assert_eq!(changes(&connection).await, [], "{way:?}");
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -105,7 +105,7 @@ async fn what_the_server_logs_reaches_the_log_and_nothing_else() {
         assert!(text(&toggled.unwrap()).starts_with("Stopped"), "{way:?}");
         echo(&connection, "hello").await;
         assert_eq!(connection.diagnostics().passed_over, 0);
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{WAYS, connect, echo, messages, start};
-use crate::lab::{SOON, call, eventually, text};
+use crate::lab::{SOON, call, close, eventually, text};
 use crate::real::cutter::Cutter;
 use crate::real::partners::{RealLab, address_of};
 
@@ -30,7 +30,7 @@ async fn the_transport_and_the_revision_are_found() {
         echo(&connection, "hello").await;
         connection.ping(SOON).await.unwrap();
         assert_eq!(connection.diagnostics().passed_over, 0, "{way:?}");
-        connection.close().await;
+        close(connection).await;
     }
     lab.finish().await;
 }
@@ -45,7 +45,7 @@ async fn either_http_transport_is_found_whichever_is_tried_first() {
             let connection = lab.connect(&target).await;
             assert_eq!(connection.diagnostics().transport, way, "{first:?}");
             echo(&connection, "hello").await;
-            connection.close().await;
+            close(connection).await;
         }
     }
     lab.finish().await;
@@ -81,11 +81,11 @@ async fn what_the_server_speaks_is_asked_once() {
     // `server/discover`, which is refused, `initialize` and `notifications/initialized`.
     let connection = lab.connect(&target).await;
     assert!(eventually(SOON, || messages(&lab, way) == 3).await);
-    connection.close().await;
+    close(connection).await;
     let connection = lab.connect(&target).await;
     assert!(eventually(SOON, || messages(&lab, way) == 5).await);
     echo(&connection, "hello").await;
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -102,7 +102,7 @@ async fn a_session_ends_with_the_connection() {
         let connection = connect(&mut lab, way).await;
         echo(&connection, "hello").await;
         assert_eq!(lab.server().said(goodbye), 0);
-        connection.close().await;
+        close(connection).await;
         let heard = || lab.server().said(goodbye) == 1;
         assert!(eventually(SOON, heard).await, "{way:?}");
     }
@@ -129,7 +129,7 @@ async fn a_stream_that_was_cut_is_opened_anew() {
     echo(&connection, "hello").await;
     let changes = timeout(SOON, connection.changes()).await.unwrap();
     assert!(changes.tools && changes.resources && changes.prompts);
-    connection.close().await;
+    close(connection).await;
     drop(cutter);
     lab.finish().await;
 }
@@ -165,7 +165,7 @@ async fn a_program_that_dies_is_noticed() {
     let lost = lost.unwrap_err().to_string();
     assert!(reason.contains("its program ended"), "{reason}");
     assert!(lost.contains(&*reason), "{lost}");
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }
 
@@ -180,6 +180,6 @@ async fn the_program_sees_little_of_our_environment() {
     // Cargo and nextest set plenty of these.
     let strange = |name: &&String| name.starts_with("CARGO") || name.starts_with("NEXTEST");
     assert_eq!(variables.keys().find(strange), None);
-    connection.close().await;
+    close(connection).await;
     lab.finish().await;
 }

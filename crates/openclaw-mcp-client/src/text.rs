@@ -1,0 +1,50 @@
+//! Foreign text, made fit to be shown or logged.
+
+/// The beginning of a text in one line, without what is invisible or changes how its neighbours
+/// are shown.
+pub(crate) fn shown(text: &str, limit: usize) -> String {
+    let mut line: String = text
+        .trim()
+        .chars()
+        .map(|character| {
+            if character.is_whitespace() {
+                ' '
+            } else {
+                character
+            }
+        })
+        .filter(|character| is_shown(*character))
+        .take(limit + 1)
+        .collect();
+    if let Some((cut, _)) = line.char_indices().nth(limit) {
+        line.truncate(cut);
+        line.push('…');
+    }
+    line.trim().to_owned()
+}
+
+/// Whether a character shows itself and nothing else.
+pub(crate) fn is_shown(character: char) -> bool {
+    !character.is_control()
+        && !matches!(
+            character,
+            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_is_not_harmed_and_a_line_stays_one() {
+        assert_eq!(
+            shown("\u{1b}[31mred\u{7}\r\n\u{202e}evil\u{9b}", 100),
+            "[31mred  evil"
+        );
+        assert_eq!(shown("abcdef", 3), "abc…");
+        assert_eq!(shown("abc", 3), "abc");
+        assert_eq!(shown("  \n ", 3), "");
+    }
+}
