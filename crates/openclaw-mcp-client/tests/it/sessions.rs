@@ -87,11 +87,11 @@ async fn many_callers_of_a_forgotten_session_make_one_new_one() {
     let mut lab = Lab::new();
     let (target, journal) = legacy(&mut lab, "--expire-session-after 20 --json-only");
     let connection = lab.connect(&target).await;
-    for _ in 0..16 {
+    // With the first notification and the stream, all that the session is good for.
+    for _ in 0..18 {
         echo(&connection, "using it up").await;
     }
     let before = sessions(&journal);
-    // Lists, since the fake gives up calls of a session that it ends.
     let results = tokio::join!(
         connection.list_prompts(),
         connection.list_prompts(),

@@ -98,6 +98,5 @@ async fn requests_one_after_the_other_need_few_connections() {
     for _ in 0..500 {
         post_for_json(&endpoint, "{}").await;
     }
-    println!("ACCEPTED {}", server.accepted());
     assert!(server.accepted() <= 8, "{}", server.accepted());
 }
