@@ -252,7 +252,7 @@ impl Connection {
         let mut request = Request::new(method, Map::new(), self.core.timeouts);
         request.limits.idle = within;
         request.limits.until = deadline(within);
-        match self.core.request(&mut request).await {
+        match self.core.request(&request).await {
             Ok(_) => Ok(()),
             // That it does not know the question is a sign of life, too.
             Err(error) if error.is_unknown_method() => Ok(()),
@@ -314,8 +314,8 @@ impl Connection {
         method: &'static str,
         params: Map<String, Value>,
     ) -> Result<RawJson, RequestError> {
-        let mut request = Request::new(method, params, self.core.timeouts);
-        self.core.request(&mut request).await
+        let request = Request::new(method, params, self.core.timeouts);
+        self.core.request(&request).await
     }
 }
 

@@ -54,7 +54,7 @@ struct Kept {
 /// What tells whether a file has changed.
 type FileState = Option<(SystemTime, u64)>;
 
-/// A pool of connections with one TLS setting.
+/// The connections of one TLS setting.
 #[derive(Clone)]
 pub(crate) struct HttpClient(Arc<Pools>);
 

@@ -238,11 +238,7 @@ fn deadline(within: Duration) -> Instant {
 
 impl fmt::Debug for HttpEndpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "HttpEndpoint({})",
-            without_secrets(&self.address.url)
-        )
+        write!(formatter, "HttpEndpoint({})", without_secrets(self.url()))
     }
 }
 
@@ -264,11 +260,11 @@ impl Address {
         let authorization = read.and_then(|uri| client.proxy_authorization(uri));
         headers.extend(authorization.map(|value| (PROXY_AUTHORIZATION, value)));
         // A pool needs the whole address, and so does a proxy that reads it; a server does not.
-        let uri = uri.and_then(|uri| match uri.path_and_query() {
+        let uri = uri.map(|uri| match uri.path_and_query() {
             Some(path) if plain.is_some() && !client.is_read_by_proxy(&uri) => {
-                Uri::try_from(path.as_str()).ok()
+                Uri::from(path.clone())
             }
-            _ => Some(uri),
+            _ => uri,
         });
         Self {
             url,

@@ -1,6 +1,9 @@
 //! The parts of a result.
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Fields;
 
@@ -67,6 +70,24 @@ pub struct Embedded {
 }
 
 impl Content {
+    /// Reads a plain text, which nearly all parts are, without a detour.
+    pub(crate) fn read_text(raw: &RawValue) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Plain<'a> {
+            #[serde(rename = "type")]
+            kind: &'a str,
+            text: String,
+            #[serde(default)]
+            annotations: Option<IgnoredAny>,
+        }
+        let plain: Plain<'_> = serde_json::from_str(raw.get()).ok()?;
+        let is_plain = plain.kind == "text" && plain.annotations.is_none();
+        is_plain.then_some(Self::Text {
+            text: plain.text,
+            annotations: None,
+        })
+    }
+
     /// Reads a part; what is not as it should be is kept as it came.
     pub(crate) fn read(value: Value) -> Self {
         let Value::Object(object) = value else {

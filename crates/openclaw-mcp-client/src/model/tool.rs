@@ -149,6 +149,10 @@ impl ToolResult {
             return;
         };
         for (number, block) in blocks.items.iter().enumerate() {
+            if let Some(text) = Content::read_text(block) {
+                self.content.push(text);
+                continue;
+            }
             match read_value(block.get().as_bytes()) {
                 Ok(block) => self.content.push(Content::read(block)),
                 Err(error) => {

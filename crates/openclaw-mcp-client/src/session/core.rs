@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::handshake;
 use super::header_parameters::{HeaderParameters, describe};
+use super::params::{Meta, Params};
 use super::terms::{Era, Terms, modern_meta};
 use crate::error::{RequestError, UnknownOutcome};
 use crate::target::{Target, Timeouts};
@@ -126,7 +127,7 @@ impl Core {
     }
 
     /// Makes a request; a session that the server has forgotten is made anew, once.
-    pub(crate) async fn request(&self, request: &mut Request) -> Result<RawJson, RequestError> {
+    pub(crate) async fn request(&self, request: &Request) -> Result<RawJson, RequestError> {
         let mut renewed = false;
         loop {
             match self.attempt(request).await {
@@ -134,7 +135,8 @@ impl Core {
                 Ok(Err(error)) => return Err(RequestError::Refused(error)),
                 Err(ExchangeError::SessionExpired(generation)) if !renewed => {
                     renewed = true;
-                    self.renew(generation, request.limits.until).await?;
+                    // What is rare must not make every request's future large.
+                    Box::pin(self.renew(generation, request.limits.until)).await?;
                 }
                 Err(ExchangeError::SessionExpired(_)) => {
                     let reason = "the server forgets its sessions at once";
@@ -146,7 +148,7 @@ impl Core {
     }
 
     /// Makes a request of the handshake, for which there is no session to be made anew.
-    pub(crate) async fn shake_hands(&self, request: &mut Request) -> Result<RawJson, RequestError> {
+    pub(crate) async fn shake_hands(&self, request: &Request) -> Result<RawJson, RequestError> {
         match self.attempt(request).await {
             Ok(outcome) => outcome.map_err(RequestError::Refused),
             Err(ExchangeError::Other(error)) => Err(error),
@@ -156,7 +158,7 @@ impl Core {
         }
     }
 
-    async fn attempt(&self, request: &mut Request) -> Exchanged {
+    async fn attempt(&self, request: &Request) -> Exchanged {
         if Instant::now() >= request.limits.until {
             return Err(RequestError::NotSent("its time is over".to_owned()).into());
         }
@@ -185,7 +187,7 @@ impl Core {
         }
     }
 
-    fn compose(&self, request: &mut Request, id: u64) -> Result<Outgoing, RequestError> {
+    fn compose(&self, request: &Request, id: u64) -> Result<Outgoing, RequestError> {
         let agreed = match request.speech {
             Speech::Agreed => self.terms(),
             Speech::Handshake | Speech::Modern(_) => None,
@@ -196,9 +198,6 @@ impl Core {
             _ => None,
         };
         let mut headers = HeaderMap::new();
-        let mut meta = modern.map_or_else(Map::new, |version| {
-            modern_meta(version, self.inbound.roots())
-        });
         if let (Some(version), Link::Streamable(_)) = (modern, &self.link) {
             let parameters = self.header_parameters.read();
             let parameters = parameters.unwrap_or_else(PoisonError::into_inner);
@@ -210,15 +209,15 @@ impl Core {
                 &parameters,
             );
         }
-        if request.ticket.kind == TicketKind::Interactive {
-            meta.insert("progressToken".to_owned(), id.into());
-        }
-        if !meta.is_empty() {
-            request
-                .params
-                .insert("_meta".to_owned(), Value::Object(meta));
-        }
-        let body = wire::request(id, request.method, &request.params)
+        let meta = Meta {
+            modern: modern.map(|version| modern_meta(version, self.inbound.roots())),
+            token: (request.ticket.kind == TicketKind::Interactive).then_some(id),
+        };
+        let params = Params {
+            own: &request.params,
+            meta: &meta,
+        };
+        let body = wire::request(id, request.method, &params)
             .map_err(|error| RequestError::NotSent(error.to_string()))?;
         Ok(Outgoing {
             method: request.method,

@@ -80,8 +80,8 @@ pub(crate) fn means_legacy(status: u16) -> bool {
 
 async fn ask(core: &Core, version: &'static str, until: Instant) -> Result<Fields, RequestError> {
     let speech = Speech::Modern(version);
-    let mut request = handshake_request("server/discover", Map::new(), speech, until);
-    let result = core.shake_hands(&mut request).await?;
+    let request = handshake_request("server/discover", Map::new(), speech, until);
+    let result = core.shake_hands(&request).await?;
     let value = result.value().ok();
     value
         .and_then(Fields::of)
@@ -143,8 +143,8 @@ pub(crate) async fn initialize(core: &Core, until: Instant) -> Result<(), Reques
     let Value::Object(params) = params else {
         return Err(RequestError::NotSent("no parameters".to_owned()));
     };
-    let mut request = handshake_request("initialize", params, Speech::Handshake, until);
-    let result = core.shake_hands(&mut request).await?;
+    let request = handshake_request("initialize", params, Speech::Handshake, until);
+    let result = core.shake_hands(&request).await?;
     let mut fields = result
         .value()
         .ok()

@@ -59,7 +59,7 @@ impl Core {
         let mut request = Request::new(kind.method(), Map::new(), self.timeouts);
         request.limits.until = until.min(request.limits.until);
         loop {
-            let page = match self.request(&mut request).await {
+            let page = match self.request(&request).await {
                 Ok(page) => page,
                 // What was read is better than nothing.
                 Err(error) if reading.pages > 0 => {

@@ -4,6 +4,7 @@ mod core;
 mod handshake;
 mod header_parameters;
 mod list;
+mod params;
 mod rounds;
 mod subscription;
 mod terms;

@@ -29,12 +29,12 @@ impl Core {
     ) -> Result<RawJson, RequestError> {
         let mut has_visited = false;
         for _ in 0..ROUNDS {
-            let result = match self.request(&mut request).await {
+            let result = match self.request(&request).await {
                 Err(RequestError::Refused(error))
                     if error.code == RpcError::VISIT_FIRST && !has_visited =>
                 {
                     has_visited = true;
-                    self.visit(error, &request).await?;
+                    Box::pin(self.visit(error, &request)).await?;
                     continue;
                 }
                 result => result?,
@@ -44,7 +44,7 @@ impl Core {
             }
             match result_type(&result).as_ref() {
                 "complete" => return Ok(result),
-                "input_required" => self.answer_back(&result, &mut request).await?,
+                "input_required" => Box::pin(self.answer_back(&result, &mut request)).await?,
                 _ => {
                     let reason = "it is of an unknown kind".to_owned();
                     return Err(RequestError::BadAnswer(reason));

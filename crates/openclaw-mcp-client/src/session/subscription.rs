@@ -99,7 +99,7 @@ async fn listen(core: &Core, resources: &BTreeSet<String>) -> Result<(), Request
         "resourcesListChanged": true,
         "resourceSubscriptions": resources,
     });
-    let mut request = Request {
+    let request = Request {
         method: "subscriptions/listen",
         params: Map::from_iter([("notifications".to_owned(), filter)]),
         limits: Limits {
@@ -112,7 +112,7 @@ async fn listen(core: &Core, resources: &BTreeSet<String>) -> Result<(), Request
         },
         speech: Speech::Agreed,
     };
-    core.request(&mut request).await.map(drop)
+    core.request(&request).await.map(drop)
 }
 
 fn is_refusal(error: &RequestError) -> bool {
@@ -128,8 +128,8 @@ fn is_refusal(error: &RequestError) -> bool {
 impl Core {
     /// Watches a resource in the first era, or no longer.
     pub(crate) async fn watch(&self, uri: &str, wanted: bool) -> Result<(), RequestError> {
-        let mut request = watch_request(uri, wanted, self.timeouts);
-        self.request(&mut request).await?;
+        let request = watch_request(uri, wanted, self.timeouts);
+        self.request(&request).await?;
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         if wanted {
             watched.insert(uri.to_owned());
@@ -148,7 +148,7 @@ impl Core {
         for uri in watched {
             let mut request = watch_request(&uri, true, self.timeouts);
             request.limits.until = until;
-            if let Err(error) = self.shake_hands(&mut request).await {
+            if let Err(error) = self.shake_hands(&request).await {
                 tracing::warn!(server = %self.inbound.server, "a resource is not watched: {error}");
             }
         }

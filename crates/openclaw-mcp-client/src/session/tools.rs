@@ -28,7 +28,9 @@ impl Core {
             let reason = "other calls to the server take too long";
             return Err(RequestError::NotSent(reason.to_owned()));
         };
-        self.learn_headers(limits.until).await;
+        if self.has_headers() {
+            Box::pin(self.learn_headers(limits.until)).await;
+        }
         let params = Map::from_iter([
             ("name".to_owned(), name.into()),
             ("arguments".to_owned(), Value::Object(arguments)),
@@ -50,8 +52,8 @@ impl Core {
             (Err(RequestError::Refused(error)), Some(params))
                 if error.code == RpcError::HEADER_MISMATCH =>
             {
-                self.list_tools(limits.until).await?;
-                self.request_in_rounds(request(params)).await?
+                Box::pin(self.list_tools(limits.until)).await?;
+                Box::pin(self.request_in_rounds(request(params))).await?
             }
             (result, _) => result?,
         };
@@ -101,9 +103,6 @@ impl Core {
 
     /// Finds out which parameters are sent as headers, before the first call.
     async fn learn_headers(&self, until: Instant) {
-        if !self.has_headers() {
-            return;
-        }
         let is_listed = || {
             let parameters = self.header_parameters.read();
             parameters.unwrap_or_else(PoisonError::into_inner).listed

@@ -2,13 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use crate::person::Person;
 use crate::wire::{RawJson, ReplyId, RpcError};
@@ -97,7 +96,9 @@ struct Shared {
     alive: AtomicU64,
     /// How many things it waits for that are not the server's fault.
     held: AtomicU32,
-    ended: CancellationToken,
+    /// Whether nobody waits any longer, and who wants to know.
+    is_over: AtomicBool,
+    ended: Notify,
     options: TicketOptions,
 }
 
@@ -132,7 +133,8 @@ impl InFlight {
         let shared = Arc::new(Shared {
             alive: AtomicU64::new(self.now()),
             held: AtomicU32::new(0),
-            ended: CancellationToken::new(),
+            is_over: AtomicBool::new(false),
+            ended: Notify::new(),
             options,
         });
         let mut table = self.lock();
@@ -321,7 +323,8 @@ impl Drop for Ticket {
             table.abandoned.push_back(self.id);
         }
         drop(table);
-        self.shared.ended.cancel();
+        self.shared.is_over.store(true, Ordering::Release);
+        self.shared.ended.notify_waiters();
     }
 }
 
@@ -361,7 +364,13 @@ impl Hold {
 
     /// Waits until nobody waits for the request any longer.
     pub(crate) async fn ended(&self) {
-        self.shared.ended.cancelled().await;
+        let ended = self.shared.ended.notified();
+        tokio::pin!(ended);
+        // Registered before the look, so that an end in between is not missed.
+        ended.as_mut().enable();
+        if !self.shared.is_over.load(Ordering::Acquire) {
+            ended.await;
+        }
     }
 }
 

@@ -35,6 +35,11 @@ impl Listener {
         Self { ready, _task: task }
     }
 
+    /// Whether nobody has to wait for it.
+    pub(super) fn is_ready(&self) -> bool {
+        *self.ready.borrow()
+    }
+
     /// Whether the stream is there, or known not to come.
     pub(super) fn ready(&self) -> watch::Sender<bool> {
         self.ready.clone()

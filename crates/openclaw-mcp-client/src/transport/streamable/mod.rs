@@ -105,7 +105,10 @@ impl Streamable {
 
     pub(crate) async fn exchange(&self, message: &Outgoing, ticket: &mut Ticket) -> Exchanged {
         if message.method == "tools/call" {
-            self.wait_for_listener().await;
+            let is_ready = lock(&self.listener).as_ref().is_none_or(Listener::is_ready);
+            if !is_ready {
+                Box::pin(self.wait_for_listener()).await;
+            }
         }
         let initializes = message.method == "initialize";
         let (headers, generation) = {

@@ -116,7 +116,7 @@ impl<'a> Reading<'a> {
                     stream = tokio::select! {
                         biased;
                         reply = ticket.reply() => return Ok((reply, None)),
-                        again = self.resume(until, &mut failures) => again?,
+                        again = Box::pin(self.resume(until, &mut failures)) => again?,
                     };
                 }
             }
