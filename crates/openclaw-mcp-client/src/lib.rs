@@ -13,6 +13,7 @@
 //! | `model` | what servers offer and answer, read leniently | judging it |
 //! | `http` | requests over HTTP: pool, TLS, deadlines, limits, streams of events | the protocol |
 //! | `person` | whom a server may ask something | asking |
+//! | `text`, `time` | foreign text fit to be shown; moments that can be reached | |
 
 mod connect;
 mod connection;

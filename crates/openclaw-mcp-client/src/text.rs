@@ -23,13 +23,15 @@ pub(crate) fn shown(text: &str, limit: usize) -> String {
     line.trim().to_owned()
 }
 
-/// Whether a character shows itself and nothing else.
+/// Whether a character shows itself, and does not change how its neighbours are shown.
 pub(crate) fn is_shown(character: char) -> bool {
     !character.is_control()
         && !matches!(
             character,
-            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+                | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
         )
 }
 

@@ -1,5 +1,7 @@
 //! The beginning of a text that a server sent, fit to be shown in one line.
 
+use crate::text::is_shown;
+
 /// The longest excerpt, in characters.
 const LONGEST: usize = 200;
 
@@ -39,18 +41,6 @@ pub(super) fn one_line(text: &str) -> String {
         }
     }
     line
-}
-
-/// Leaves out what is invisible or changes how its neighbours are shown.
-fn is_shown(character: char) -> bool {
-    !character.is_control()
-        && !matches!(
-            character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-                | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-                | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
-        )
 }
 
 /// Replaces every tag by a space, and the elements that hold no text with all that is in them.

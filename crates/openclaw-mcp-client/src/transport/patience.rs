@@ -29,9 +29,7 @@ pub(super) async fn post_patiently(
     loop {
         // Whoever waits for the request keeps the time; this is only a second line.
         let left = until(message.until) + SLACK;
-        let answer = endpoint
-            .post(headers.clone(), message.body.clone(), left)
-            .await;
+        let answer = endpoint.post_ref(headers, message.body.clone(), left).await;
         match answer {
             Err(HttpError::Status(failure)) if attempt < ATTEMPTS => {
                 let Some(pause) = pause(&failure, attempt) else {

@@ -11,15 +11,7 @@ use openclaw_secrets::Secret;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
-use crate::lab::{Lab, SOON, Somebody, call, close, echo, eventually, object, text};
-
-const WAYS: [&str; 5] = [
-    "stdio --era legacy",
-    "stdio --era modern",
-    "http --era legacy",
-    "http --era modern",
-    "sse",
-];
+use crate::lab::{Lab, SOON, Somebody, WAYS, call, close, echo, eventually, object, text};
 
 #[tokio::test]
 async fn calls_run_side_by_side() {

@@ -16,6 +16,15 @@ use openclaw_testkit::leaks::{open_descriptors, processes_with_argument};
 use openclaw_testkit::{FakeServer, JournalReader, RunningServer};
 use serde_json::{Map, Value, json};
 
+/// The flags of every way to a server.
+pub(crate) const WAYS: [&str; 5] = [
+    "stdio --era legacy",
+    "stdio --era modern",
+    "http --era legacy",
+    "http --era modern",
+    "sse",
+];
+
 /// How long something may take that should be there at once.
 pub(crate) const SOON: Duration = Duration::from_secs(5);
 

@@ -6,16 +6,7 @@ use openclaw_mcp_client::{CompletionTarget, Content, Truncation};
 use serde_json::{Map, json};
 use tokio::time::{Instant, timeout};
 
-use crate::lab::{Lab, SOON, call, close, echo, eventually, object};
-
-/// The flags of every way to a server.
-const WAYS: [&str; 5] = [
-    "stdio --era legacy",
-    "stdio --era modern",
-    "http --era legacy",
-    "http --era modern",
-    "sse",
-];
+use crate::lab::{Lab, SOON, WAYS, call, close, echo, eventually, object};
 
 #[tokio::test]
 async fn everything_a_server_offers_is_read_in_pages() {
