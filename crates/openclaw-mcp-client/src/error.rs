@@ -129,7 +129,7 @@ pub enum UnknownOutcome {
     #[error("the server gave no sign of life for {} s", .0.as_secs_f64())]
     Silent(Duration),
     /// It took longer than requests may.
-    #[error("the server took longer than {} s", .0.as_secs_f64())]
+    #[error("the server took longer than {:.1} s", .0.as_secs_f64())]
     Overdue(Duration),
 }
 

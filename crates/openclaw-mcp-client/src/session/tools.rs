@@ -110,7 +110,9 @@ impl Core {
         if is_listed() {
             return;
         }
-        let mut has_tried = self.learning.lock().await;
+        let Ok(mut has_tried) = timeout_at(until, self.learning.lock()).await else {
+            return;
+        };
         if !is_listed() && !std::mem::replace(&mut *has_tried, true) {
             // If it fails, the call says why.
             let _ = self.list_tools(until).await;
