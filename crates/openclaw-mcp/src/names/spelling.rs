@@ -1,0 +1,88 @@
+//! The ways in which people write the name of a tool.
+
+use super::qualified::QualifiedToolName;
+use super::table::ToolKey;
+
+/// One way to write the name of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Spelling {
+    pub(crate) text: String,
+    /// Whether it is not more likely the tool of a server with a longer name. Only such a spelling
+    /// may permit anything: servers choose the names of their tools, and one called `git` must not
+    /// come by the rights of `git_hub` with a tool called `hub_delete`.
+    pub(crate) is_clear: bool,
+}
+
+/// All ways to write the name of a tool. The rivals are what stands for other servers in names.
+pub(crate) fn spellings(
+    name: &QualifiedToolName,
+    prefix: &str,
+    key: &ToolKey,
+    rivals: &[&str],
+) -> Vec<Spelling> {
+    // No name of a server holds a `/`.
+    let mut found = vec![Spelling {
+        text: format!("{}/{}", key.server, key.tool),
+        is_clear: true,
+    }];
+    let mut add = |text: String, is_clear: bool| {
+        if !found.iter().any(|it| it.text == text) {
+            found.push(Spelling { text, is_clear });
+        }
+    };
+    let is_clear = |text: &str, server: &str, before: &str, behind: &str| {
+        let mut longer = rivals.iter().filter(|rival| rival.len() > server.len());
+        longer.all(|rival| {
+            let rest = text
+                .strip_prefix(before)
+                .and_then(|rest| rest.strip_prefix(*rival));
+            !rest.is_some_and(|rest| rest.starts_with(behind))
+        })
+    };
+    for server in [key.server.as_str(), prefix] {
+        for (before, behind) in [("mcp_", "_"), ("", "__")] {
+            let text = format!("{before}{server}{behind}{}", key.tool);
+            let is_clear = is_clear(&text, server, before, behind);
+            add(text, is_clear);
+        }
+    }
+    let is_clear =
+        is_clear(name.as_str(), prefix, "mcp_", "_") && is_clear(name.as_str(), prefix, "", "__");
+    add(name.as_str().to_owned(), is_clear);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_config::ToolNaming;
+
+    use super::*;
+
+    fn clear(server: &str, tool: &str, rivals: &[&str]) -> Vec<(String, bool)> {
+        let key = ToolKey::new(server, tool);
+        let name = QualifiedToolName::new(server, ToolNaming::Prefixed, &key);
+        let found = spellings(&name, server, &key, rivals);
+        found.into_iter().map(|it| (it.text, it.is_clear)).collect()
+    }
+
+    #[test]
+    fn every_way_to_write_a_name_is_known() {
+        let expected = [
+            ("github/create_issue", true),
+            ("mcp_github_create_issue", true),
+            ("github__create_issue", true),
+        ];
+        let expected = expected.map(|(text, is_clear)| (text.to_owned(), is_clear));
+        assert_eq!(clear("github", "create_issue", &["files"]), expected);
+    }
+
+    #[test]
+    fn a_name_that_could_be_another_servers_permits_nothing() {
+        let found = clear("git", "hub_delete", &["git_hub"]);
+        assert_eq!(found[0], ("git/hub_delete".to_owned(), true));
+        assert_eq!(found[1], ("mcp_git_hub_delete".to_owned(), false));
+        let found = clear("git_hub", "delete", &["git"]);
+        assert_eq!(found[1], ("mcp_git_hub_delete".to_owned(), true));
+        assert_eq!(found[2], ("git_hub__delete".to_owned(), true));
+    }
+}
