@@ -81,7 +81,12 @@ ONE_VERSION_ONLY = {
 OWN_DEPENDENCIES = {
     "openclaw": {"openclaw-config", "openclaw-secrets", "openclaw-state"},
     "openclaw-config": {"openclaw-secrets", "openclaw-state"},
-    "openclaw-mcp": {"openclaw-config"},
+    "openclaw-mcp": {
+        "openclaw-config",
+        "openclaw-mcp-client",
+        "openclaw-process",
+        "openclaw-testkit",
+    },
     "openclaw-mcp-client": {
         "openclaw-process",
         "openclaw-secrets",

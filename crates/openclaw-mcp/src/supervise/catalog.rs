@@ -1,0 +1,79 @@
+//! What a server offers.
+
+use openclaw_mcp_client::{
+    Changes, Connection, Dropped, Listing, Prompt, RequestError, Resource, ResourceTemplate, Tool,
+};
+
+/// What a server offers, as it was last listed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Catalog {
+    /// Its tools.
+    pub tools: Vec<Tool>,
+    /// Its resources.
+    pub resources: Vec<Resource>,
+    /// Its patterns for resources.
+    pub templates: Vec<ResourceTemplate>,
+    /// Its prompts.
+    pub prompts: Vec<Prompt>,
+}
+
+/// Lists what changed, and keeps the rest. An error means that the connection is gone; a list that
+/// the server refuses costs only itself.
+pub(super) async fn list(
+    server: &str,
+    connection: &Connection,
+    changed: &Changes,
+    before: &Catalog,
+) -> Result<Catalog, RequestError> {
+    let offers = connection.server().capabilities;
+    let mut catalog = before.clone();
+    if changed.tools {
+        catalog.tools = Vec::new();
+        if offers.tools {
+            catalog.tools = items(server, "tools", connection.list_tools().await)?;
+        }
+    }
+    if changed.resources {
+        (catalog.resources, catalog.templates) = (Vec::new(), Vec::new());
+        if offers.resources {
+            let resources = connection.list_resources().await;
+            catalog.resources = items(server, "resources", resources)?;
+            let templates = connection.list_resource_templates().await;
+            catalog.templates = items(server, "templates", templates)?;
+        }
+    }
+    if changed.prompts {
+        catalog.prompts = Vec::new();
+        if offers.prompts {
+            catalog.prompts = items(server, "prompts", connection.list_prompts().await)?;
+        }
+    }
+    Ok(catalog)
+}
+
+fn items<T>(
+    server: &str,
+    what: &str,
+    listed: Result<Listing<T>, RequestError>,
+) -> Result<Vec<T>, RequestError> {
+    match listed {
+        Ok(listing) => {
+            for Dropped { place, reason } in &listing.dropped {
+                tracing::warn!(
+                    server,
+                    "one of the {what} is left out, number {place}: {reason}"
+                );
+            }
+            if let Some(truncation) = listing.truncated {
+                tracing::warn!(server, "the {what} are not all there: {truncation}");
+            }
+            Ok(listing.items)
+        }
+        // It answered, and what it answered is of no use.
+        Err(error @ (RequestError::Refused(_) | RequestError::BadResult(_))) => {
+            tracing::warn!(server, "the {what} can't be listed: {error}");
+            Ok(Vec::new())
+        }
+        Err(error) => Err(error),
+    }
+}

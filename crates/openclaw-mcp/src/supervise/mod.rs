@@ -1,0 +1,13 @@
+//! Keeping one server running.
+
+mod catalog;
+mod pace;
+mod server;
+mod state;
+mod task;
+mod watch;
+
+pub use catalog::Catalog;
+pub use pace::Pace;
+pub use server::{ManagedServer, PendingTarget, ServerSetup, TargetSource, Unresolved};
+pub use state::{ServerState, Status};

@@ -1,0 +1,80 @@
+//! How a server is.
+
+use std::sync::Arc;
+
+use openclaw_mcp_client::Connection;
+
+use super::catalog::Catalog;
+
+/// How a server is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It is being started or reached for the first time, or after somebody asked for it.
+    Connecting,
+    /// It can be used.
+    Ready,
+    /// It was lost and is being started or reached again.
+    Restarting,
+    /// It wants to know who we are.
+    NeedsAuth,
+    /// It is given up on until somebody asks for it.
+    Failed,
+    /// It is not wanted now: it was disconnected, is lazy, or there are too many.
+    Stopped,
+}
+
+impl Status {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Connecting => "connecting",
+            Self::Ready => "ready",
+            Self::Restarting => "restarting",
+            Self::NeedsAuth => "needs-auth",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// All that is known about a server, at one moment.
+#[derive(Clone)]
+pub struct ServerState {
+    /// How it is.
+    pub status: Status,
+    /// The connection, while it is ready.
+    pub connection: Option<Arc<Connection>>,
+    /// What it offers, or offered last.
+    pub catalog: Arc<Catalog>,
+    /// How often it was started again since it was last asked for.
+    pub restarts: u32,
+    /// How often in a row it failed.
+    pub failures: u32,
+    /// What went wrong last, or why it is stopped.
+    pub reason: Option<Arc<str>>,
+}
+
+impl Default for ServerState {
+    fn default() -> Self {
+        Self {
+            status: Status::Stopped,
+            connection: None,
+            catalog: Arc::default(),
+            restarts: 0,
+            failures: 0,
+            reason: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for ServerState {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("ServerState")
+            .field("status", &self.status)
+            .field("restarts", &self.restarts)
+            .field("failures", &self.failures)
+            .field("reason", &self.reason)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,143 @@
+//! What is due while a connection is held.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use openclaw_mcp_client::{Changes, Connection, RequestError};
+use tokio::time::Instant;
+
+use super::catalog::Catalog;
+use super::pace::{MISSES, Pace};
+use super::server::ServerSetup;
+
+/// Longer than any connection is held.
+const NEVER: Duration = Duration::from_hours(24 * 365);
+
+/// Something that goes on while everything else does, too.
+pub(super) type Work<T> = Pin<Box<dyn Future<Output = Result<T, RequestError>> + Send>>;
+
+/// What is due on a connection, and what is being done.
+pub(super) struct Watch {
+    pace: Pace,
+    idle_timeout: Duration,
+    discovery_interval: Duration,
+    used_at: Instant,
+    listed_at: Instant,
+    healthy_at: Instant,
+    beat_at: Instant,
+    misses: u32,
+    wanted: Option<Changes>,
+    /// A list that is being read.
+    pub(super) listing: Option<Work<Catalog>>,
+    /// A sign of life that is being waited for.
+    pub(super) beating: Option<Work<()>>,
+}
+
+/// When what is due.
+#[derive(Clone, Copy)]
+pub(super) struct Due {
+    /// It counts as not used.
+    pub(super) idle: Instant,
+    /// Everything is listed again.
+    pub(super) discovery: Instant,
+    /// Earlier failures are forgotten.
+    pub(super) healthy: Instant,
+    /// It is asked whether the server lives.
+    pub(super) beat: Instant,
+}
+
+impl Watch {
+    pub(super) fn new(setup: &ServerSetup) -> Self {
+        let now = Instant::now();
+        let or_never = |after: Option<Duration>| after.unwrap_or(NEVER).min(NEVER);
+        Self {
+            pace: setup.pace,
+            idle_timeout: or_never(setup.idle_timeout),
+            discovery_interval: or_never(setup.discovery_interval),
+            used_at: now,
+            listed_at: now,
+            healthy_at: now + setup.pace.healthy,
+            beat_at: now + setup.pace.heartbeat,
+            misses: 0,
+            wanted: None,
+            listing: None,
+            beating: None,
+        }
+    }
+
+    /// Wants something listed, now or after what is being listed.
+    pub(super) fn want(&mut self, changes: &Changes) {
+        self.listed_at = Instant::now();
+        let wanted = self.wanted.get_or_insert_default();
+        wanted.tools |= changes.tools;
+        wanted.resources |= changes.resources;
+        wanted.prompts |= changes.prompts;
+    }
+
+    /// What is to be listed now.
+    pub(super) fn next_list(&mut self) -> Option<Changes> {
+        let is_free = self.listing.is_none();
+        let wanted = self.wanted.take_if(|_| is_free)?;
+        (wanted.tools || wanted.resources || wanted.prompts).then_some(wanted)
+    }
+
+    /// Notes that the server is used.
+    pub(super) fn used(&mut self) {
+        self.used_at = Instant::now();
+    }
+
+    /// When what is due.
+    pub(super) fn due(&self) -> Due {
+        Due {
+            idle: self.used_at + self.idle_timeout,
+            discovery: self.listed_at + self.discovery_interval,
+            healthy: self.healthy_at,
+            beat: match self.beating {
+                Some(_) => self.beat_at + NEVER,
+                None => self.beat_at,
+            },
+        }
+    }
+
+    /// Asks for a sign of life, which a connection that is used gives by itself.
+    pub(super) fn beat(&mut self, connection: &Arc<Connection>, is_used: bool) {
+        self.beat_at = Instant::now() + self.pace.heartbeat;
+        if !is_used {
+            let (connection, patience) = (connection.clone(), self.pace.heartbeat_patience);
+            self.beating = Some(Box::pin(async move { connection.ping(patience).await }));
+        }
+    }
+
+    /// Notes whether there was one; the result is why the server is given up on.
+    pub(super) fn beaten(&mut self, beat: Result<(), RequestError>) -> Option<RequestError> {
+        match beat {
+            Ok(()) => {
+                self.misses = 0;
+                None
+            }
+            Err(error) => {
+                self.misses += 1;
+                (self.misses >= MISSES).then_some(error)
+            }
+        }
+    }
+}
+
+/// Waits for something that is being done; for ever, if nothing is.
+pub(super) async fn pending<T>(work: &mut Option<Work<T>>) -> Result<T, RequestError> {
+    match work {
+        Some(work) => work.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Everything may have changed.
+pub(super) fn everything() -> Changes {
+    Changes {
+        tools: true,
+        resources: true,
+        prompts: true,
+        ..Changes::default()
+    }
+}

@@ -1,0 +1,6 @@
+//! Servers that are looked after: started, lost, started again, given up on.
+
+#![cfg(target_os = "linux")]
+
+#[cfg(test)]
+mod supervising;
