@@ -4,14 +4,17 @@
 //! |---|---|---|
 //! | `names` | what tools are called for models, and the way back | splitting names |
 //! | `policy` | which tools an agent may use | asking persons |
+//! | `schema` | schemas that models take | checking arguments |
 //! | `supervise` | keeping a server running, and knowing what it offers | who uses it |
 
 mod names;
 mod policy;
+mod schema;
 mod supervise;
 
 pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNames, ToolSource};
 pub use policy::{Decision, Policy, ServerFilter};
+pub use schema::{SchemaDialect, SchemaError, schema_for_model};
 pub use supervise::{
     Catalog, ManagedServer, Pace, PendingTarget, ServerSetup, ServerState, Status, TargetSource,
     Unresolved,
