@@ -85,6 +85,7 @@ OWN_DEPENDENCIES = {
         "openclaw-config",
         "openclaw-mcp-client",
         "openclaw-process",
+        "openclaw-state",
         "openclaw-testkit",
     },
     "openclaw-mcp-client": {

@@ -24,6 +24,11 @@ pub const ERAS: &str = "mcp/eras.json";
 /// Taken while it is written.
 pub const ERAS_LOCK: &str = "mcp/eras.lock";
 
+/// The definitions of tools, as they were at first sight.
+pub const PINS: &str = "mcp/pins.json";
+/// Taken while they are written.
+pub const PINS_LOCK: &str = "mcp/pins.lock";
+
 /// One kind of file in the state directory.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -83,6 +88,15 @@ pub fn entries() -> Vec<Entry> {
             deleting: "Safe at any time: it is found out again.",
         },
         lock(ERAS_LOCK, "Taken while it is written."),
+        Entry {
+            path: PINS.to_owned(),
+            purpose: "Hashes of the definitions of tools at first sight, so that a change is \
+                      noticed.",
+            quota: "50,000 tools, under 16 MB".to_owned(),
+            version: Some(1),
+            deleting: "Safe, but whatever servers say then counts as first seen.",
+        },
+        lock(PINS_LOCK, "Taken while they are written."),
     ]
 }
 
