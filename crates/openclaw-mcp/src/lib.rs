@@ -2,18 +2,21 @@
 //!
 //! | module | owns | never contains |
 //! |---|---|---|
+//! | `audit` | the log of all calls | what was said in them |
 //! | `names` | what tools are called for models, and the way back | splitting names |
 //! | `pins` | noticing that a tool's definition changed | deciding what follows |
 //! | `policy` | which tools an agent may use | asking persons |
 //! | `schema` | schemas that models take | checking arguments |
 //! | `supervise` | keeping a server running, and knowing what it offers | who uses it |
 
+mod audit;
 mod names;
 mod pins;
 mod policy;
 mod schema;
 mod supervise;
 
+pub use audit::{AuditEntry, AuditLog, CallOutcome};
 pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNames, ToolSource};
 pub use pins::{DefinitionHash, PinError, Pins, Verdict};
 pub use policy::{Decision, Policy, ServerFilter};

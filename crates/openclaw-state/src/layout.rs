@@ -8,6 +8,12 @@ pub const LOG: &str = "logs/openclaw.log";
 pub const LOG_LIMIT: u64 = 10_000_000;
 /// How many older log files are kept.
 pub const LOG_KEEP: u32 = 4;
+/// The log of all calls of tools.
+pub const AUDIT: &str = "logs/audit.jsonl";
+/// How large one file of it may grow.
+pub const AUDIT_LIMIT: u64 = 10_000_000;
+/// How many older files of it are kept.
+pub const AUDIT_KEEP: u32 = 9;
 /// The key that fingerprints are hashed with.
 pub const STATE_KEY: &str = "mcp/state-key.json";
 /// Taken while the key is made.
@@ -62,6 +68,15 @@ pub fn entries() -> Vec<Entry> {
             deleting: "Safe at any time.",
         },
         lock(&format!("{LOG}.lock"), "Taken while the log is rotated."),
+        Entry {
+            path: format!("{AUDIT}, .1 … .{AUDIT_KEEP}"),
+            purpose: "Every call of a tool: when, by whom, which, how it ended; arguments and \
+                      sessions only as hashes.",
+            quota: format!("{} files of {} MB", AUDIT_KEEP + 1, AUDIT_LIMIT / 1_000_000),
+            version: None,
+            deleting: "Safe at any time.",
+        },
+        lock(&format!("{AUDIT}.lock"), "Taken while that is rotated."),
         Entry {
             path: STATE_KEY.to_owned(),
             purpose: "A random key, so that fingerprints of server definitions tell nothing to \

@@ -1,0 +1,149 @@
+//! Who called which tool, when, and how it ended; never with what.
+
+mod moment;
+
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use openclaw_state::{RotatedFile, StateDirectory, StateDirectoryError, StateKey, layout};
+use ring::hmac;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// How many bytes of a hash are written.
+const HASH: usize = 16;
+/// How much of a name is written.
+const NAME: usize = 200;
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CallOutcome {
+    /// With a result.
+    Ok,
+    /// With a result that says that it failed.
+    ToolError,
+    /// With an error of the server or on the way to it; it was not done.
+    NotDone,
+    /// Nobody knows how.
+    Unknown,
+    /// It was not allowed.
+    Denied,
+    /// A person said no.
+    Rejected,
+    /// Its arguments do not fit.
+    InvalidArguments,
+    /// Whoever wanted it gave up.
+    Cancelled,
+}
+
+/// A call that was made, or not.
+#[derive(Clone, Copy, Debug)]
+pub struct AuditEntry<'a> {
+    /// The agent.
+    pub agent: &'a str,
+    /// The session, where there is one. Written as a hash: who knows a key can join the session.
+    pub session: Option<&'a str>,
+    /// The server.
+    pub server: &'a str,
+    /// The tool, by its name at the server.
+    pub tool: &'a str,
+    /// What it was called with. Written as a hash and a size.
+    pub arguments: &'a Map<String, Value>,
+    /// How it ended.
+    pub outcome: CallOutcome,
+    /// How long it took.
+    pub duration: Duration,
+    /// What ties it to other lines of the log.
+    pub correlation: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    time: String,
+    agent: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    server: String,
+    tool: String,
+    arguments_hash: String,
+    arguments_bytes: usize,
+    outcome: CallOutcome,
+    duration_ms: u64,
+    correlation: &'a str,
+}
+
+/// The log of all calls.
+pub struct AuditLog {
+    file: Mutex<RotatedFile>,
+    key: hmac::Key,
+}
+
+impl AuditLog {
+    /// The log of a state directory; the file is made with the first line.
+    pub fn new(directory: &StateDirectory, key: &StateKey) -> Result<Self, StateDirectoryError> {
+        let path = directory.file(layout::AUDIT)?;
+        let file = RotatedFile::new(path, layout::AUDIT_LIMIT, layout::AUDIT_KEEP);
+        Ok(Self {
+            file: Mutex::new(file),
+            // Not the key itself: the same text has another hash here than in a fingerprint.
+            key: derived(key),
+        })
+    }
+
+    /// Writes a line. A failure is logged: a call must not fail because it can't be written down.
+    pub fn record(&self, entry: &AuditEntry<'_>, now: SystemTime) {
+        let arguments = serde_json::to_vec(entry.arguments).unwrap_or_default();
+        let line = Line {
+            time: moment::written(now),
+            agent: name(entry.agent),
+            session: entry
+                .session
+                .map(|session| self.hash("session", session.as_bytes())),
+            server: name(entry.server),
+            tool: name(entry.tool),
+            arguments_hash: self.hash("arguments", &arguments),
+            arguments_bytes: arguments.len(),
+            outcome: entry.outcome,
+            duration_ms: u64::try_from(entry.duration.as_millis()).unwrap_or(u64::MAX),
+            correlation: entry.correlation,
+        };
+        let written = serde_json::to_vec(&line)
+            .map_err(std::io::Error::other)
+            .and_then(|mut text| {
+                text.push(b'\n');
+                let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+                // One write, so that lines of several processes don't mix.
+                file.write_all(&text)
+            });
+        if let Err(error) = written {
+            tracing::error!("a call is missing in the audit log: {error}");
+        }
+    }
+
+    fn hash(&self, what: &str, text: &[u8]) -> String {
+        let mut context = hmac::Context::with_key(&self.key);
+        context.update(what.as_bytes());
+        context.update(&[0]);
+        context.update(text);
+        let tag = context.sign();
+        let bytes = tag.as_ref().iter().take(HASH);
+        bytes.map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+fn derived(key: &StateKey) -> hmac::Key {
+    let root = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
+    let tag = hmac::sign(&root, b"openclaw audit 1");
+    hmac::Key::new(hmac::HMAC_SHA256, tag.as_ref())
+}
+
+/// The beginning of a name. Control characters are escaped by JSON.
+fn name(text: &str) -> String {
+    text.chars().take(NAME).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! Moments as they are written in logs.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A moment in UTC with milliseconds, as in RFC 3339.
+pub(super) fn written(moment: SystemTime) -> String {
+    let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seconds = since.as_secs();
+    let (year, month, day) = date(seconds / 86_400);
+    let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
+    let millis = since.subsec_millis();
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+}
+
+/// The date so many days after 1970-01-01.
+fn date(days: u64) -> (u64, u64, u64) {
+    // Counted from 0000-03-01, leap days come last in a year, and 400 years are always 146,097
+    // days long.
+    let days = days + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn moments_are_written_as_everybody_reads_them() {
+        let at = |millis| written(UNIX_EPOCH + Duration::from_millis(millis));
+        assert_eq!(at(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(at(951_782_399_999), "2000-02-28T23:59:59.999Z");
+        assert_eq!(at(951_782_400_000), "2000-02-29T00:00:00.000Z");
+        assert_eq!(at(1_763_208_000_123), "2025-11-15T12:00:00.123Z");
+        assert_eq!(at(4_107_542_400_000), "2100-03-01T00:00:00.000Z");
+        assert_eq!(written(UNIX_EPOCH - Duration::from_secs(1)), at(0));
+    }
+}
