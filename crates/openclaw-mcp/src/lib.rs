@@ -2,6 +2,7 @@
 //!
 //! | module | owns | never contains |
 //! |---|---|---|
+//! | `arguments` | whether arguments fit a tool | what models are told about it |
 //! | `audit` | the log of all calls | what was said in them |
 //! | `names` | what tools are called for models, and the way back | splitting names |
 //! | `pins` | noticing that a tool's definition changed | deciding what follows |
@@ -9,6 +10,7 @@
 //! | `schema` | schemas that models take | checking arguments |
 //! | `supervise` | keeping a server running, and knowing what it offers | who uses it |
 
+mod arguments;
 mod audit;
 mod names;
 mod pins;
@@ -16,6 +18,7 @@ mod policy;
 mod schema;
 mod supervise;
 
+pub use arguments::{ArgumentCheck, InvalidArguments, UnusableSchema};
 pub use audit::{AuditEntry, AuditLog, CallOutcome};
 pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNames, ToolSource};
 pub use pins::{DefinitionHash, PinError, Pins, Verdict};

@@ -1,0 +1,229 @@
+//! Arguments, checked against what a tool takes before they are sent.
+
+mod nulls;
+
+use std::fmt;
+
+use jsonschema::Validator;
+use serde_json::{Map, Value};
+
+/// How long arguments may be.
+const LARGEST: usize = 8 * 1024 * 1024;
+/// How long a schema may be that is checked against.
+const LARGEST_SCHEMA: usize = 8 * 1024 * 1024;
+/// How many problems are told.
+const TOLD: usize = 5;
+/// How much of each is told.
+const SHOWN: usize = 200;
+
+/// What a tool takes.
+pub struct ArgumentCheck {
+    validator: Validator,
+    schema: Value,
+}
+
+/// Why nothing can be checked against a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusableSchema(pub String);
+
+/// What is wrong with arguments, for the model that wrote them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidArguments {
+    /// The problems, the first ones.
+    pub problems: Vec<String>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+impl fmt::Display for InvalidArguments {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the arguments do not fit the tool's schema: ")?;
+        formatter.write_str(&self.problems.join("; "))?;
+        if self.more > 0 {
+            write!(formatter, "; and {} more", self.more)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for InvalidArguments {}
+
+impl ArgumentCheck {
+    /// Prepares a schema, once for all calls. References to elsewhere are never fetched: they make
+    /// the schema unusable.
+    pub fn new(schema: &Map<String, Value>) -> Result<Self, UnusableSchema> {
+        let schema = Value::Object(schema.clone());
+        let length = serde_json::to_vec(&schema).map_or(usize::MAX, |text| text.len());
+        if length > LARGEST_SCHEMA {
+            return Err(UnusableSchema("its schema is too large".to_owned()));
+        }
+        match jsonschema::validator_for(&schema) {
+            Ok(validator) => Ok(Self { validator, schema }),
+            Err(error) => Err(UnusableSchema(format!(
+                "its schema can't be used: {}",
+                shown(&error.to_string())
+            ))),
+        }
+    }
+
+    /// Checks arguments. What is `null` and need not be given is left out: models write it for
+    /// everything that they have no value for.
+    pub fn check(
+        &self,
+        arguments: Map<String, Value>,
+    ) -> Result<Map<String, Value>, InvalidArguments> {
+        let mut arguments = Value::Object(arguments);
+        let length = serde_json::to_vec(&arguments).map_or(usize::MAX, |text| text.len());
+        if length > LARGEST {
+            return Err(InvalidArguments {
+                problems: vec!["they are larger than 8 MiB".to_owned()],
+                more: 0,
+            });
+        }
+        if !self.validator.is_valid(&arguments) {
+            nulls::leave_out(&mut arguments, &self.schema);
+        }
+        self.problems(&arguments)?;
+        match arguments {
+            Value::Object(arguments) => Ok(arguments),
+            _ => Ok(Map::new()),
+        }
+    }
+}
+
+impl ArgumentCheck {
+    fn problems(&self, arguments: &Value) -> Result<(), InvalidArguments> {
+        let mut errors = self.validator.iter_errors(arguments);
+        let problems: Vec<String> = errors
+            .by_ref()
+            .take(TOLD)
+            .map(|error| {
+                let place = error.instance_path().to_string();
+                let place = if place.is_empty() { "/" } else { &place };
+                format!("at `{}`: {}", shown(place), shown(&error.to_string()))
+            })
+            .collect();
+        if problems.is_empty() {
+            return Ok(());
+        }
+        // Counting goes on only so far.
+        let more = errors.take(1_000).count();
+        Err(InvalidArguments { problems, more })
+    }
+}
+
+fn shown(text: &str) -> String {
+    let clean = text.chars().map(|character| {
+        if character.is_control() {
+            ' '
+        } else {
+            character
+        }
+    });
+    clean.take(SHOWN).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        match value {
+            Value::Object(object) => object,
+            other => panic!("not an object: {other}"),
+        }
+    }
+
+    fn check(schema: Value, arguments: Value) -> Result<Value, InvalidArguments> {
+        let check = ArgumentCheck::new(&object(schema)).unwrap();
+        check.check(object(arguments)).map(Value::Object)
+    }
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "path": { "type": "string" },
+                "depth": { "type": "integer", "minimum": 1 },
+                "note": { "type": ["string", "null"] },
+                "inner": {
+                    "type": "object",
+                    "properties": { "deep": { "type": "boolean" } },
+                },
+            },
+            "required": ["path"],
+            "additionalProperties": false,
+        })
+    }
+
+    #[test]
+    fn what_fits_is_left_alone() {
+        let fitting = json!({"path": "a", "depth": 2, "note": null, "inner": {"deep": true}});
+        assert_eq!(check(schema(), fitting.clone()).unwrap(), fitting);
+    }
+
+    #[test]
+    fn what_need_not_be_given_may_be_null() {
+        let written = json!({"path": "a", "depth": null, "note": null, "inner": {"deep": null}});
+        let sent = json!({"path": "a", "note": null, "inner": {}});
+        assert_eq!(check(schema(), written).unwrap(), sent);
+        assert!(
+            check(schema(), json!({"path": null})).is_err(),
+            "it must be given"
+        );
+    }
+
+    #[test]
+    fn a_model_is_told_precisely_what_is_wrong() {
+        let wrong = json!({"path": 7, "depth": 0, "other": 1});
+        let error = check(schema(), wrong).unwrap_err();
+        let text = error.to_string();
+        assert_eq!(error.problems.len(), 3, "{text}");
+        assert!(
+            text.contains("at `/path`: 7 is not of type \"string\""),
+            "{text}"
+        );
+        assert!(
+            text.contains("at `/depth`: 0 is less than the minimum of 1"),
+            "{text}"
+        );
+        assert!(text.contains("'other'"), "{text}");
+        let many = json!({"type": "object", "additionalProperties": {"type": "string"}});
+        let values: Map<String, Value> = (0..50).map(|n| (n.to_string(), n.into())).collect();
+        let error = check(many, Value::Object(values)).unwrap_err();
+        assert_eq!((error.problems.len(), error.more), (TOLD, 45));
+    }
+
+    #[test]
+    fn schemas_that_can_not_be_used_say_why() {
+        let reason = |schema: Value| match ArgumentCheck::new(&object(schema)) {
+            Ok(_) => panic!("it can be used"),
+            Err(UnusableSchema(reason)) => reason,
+        };
+        assert!(reason(json!({"type": "objekt"})).contains("can't be used"));
+        let elsewhere = json!({"$ref": "http://127.0.0.1:9/schema.json"});
+        assert!(reason(elsewhere).contains("can't be used"));
+        let long = json!({"description": "x".repeat(LARGEST_SCHEMA)});
+        assert!(reason(long).contains("too large"));
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_is_checked() {
+        let tree = json!({
+            "type": "object",
+            "properties": { "children": { "type": "array", "items": { "$ref": "#" } } },
+            "additionalProperties": false,
+        });
+        let good = json!({"children": [{"children": []}, {}]});
+        assert!(check(tree.clone(), good).is_ok());
+        assert!(check(tree, json!({"children": [{"leaf": 1}]})).is_err());
+    }
+
+    #[test]
+    fn large_arguments_are_refused() {
+        let error = check(json!({}), json!({"a": "x".repeat(LARGEST)})).unwrap_err();
+        assert!(error.to_string().contains("8 MiB"));
+    }
+}
