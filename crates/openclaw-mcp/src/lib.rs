@@ -25,6 +25,6 @@ pub use pins::{DefinitionHash, PinError, Pins, Verdict};
 pub use policy::{Decision, Policy, ServerFilter};
 pub use schema::{SchemaDialect, SchemaError, schema_for_model};
 pub use supervise::{
-    Catalog, ManagedServer, Pace, PendingTarget, ServerSetup, ServerState, Status, TargetSource,
-    Unresolved,
+    Catalog, Fleet, ManagedServer, Pace, PendingTarget, Reconciled, ServerSetup, ServerState,
+    Status, TargetSource, Unresolved, Wanted,
 };

@@ -1,6 +1,7 @@
-//! Keeping one server running.
+//! Keeping servers running.
 
 mod catalog;
+mod fleet;
 mod pace;
 mod server;
 mod state;
@@ -8,6 +9,7 @@ mod task;
 mod watch;
 
 pub use catalog::Catalog;
+pub use fleet::{Fleet, Reconciled, Wanted};
 pub use pace::Pace;
 pub use server::{ManagedServer, PendingTarget, ServerSetup, TargetSource, Unresolved};
 pub use state::{ServerState, Status};

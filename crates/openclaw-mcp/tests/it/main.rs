@@ -3,4 +3,8 @@
 #![cfg(target_os = "linux")]
 
 #[cfg(test)]
+mod fleet;
+#[cfg(test)]
+mod lab;
+#[cfg(test)]
 mod supervising;

@@ -1,138 +1,17 @@
 //! One server that is looked after.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use openclaw_mcp::{
-    ManagedServer, Pace, PendingTarget, ServerSetup, ServerState, Status, TargetSource, Unresolved,
-};
-use openclaw_mcp_client::{
-    CallOptions, Connector, Endpoint, ProgramTarget, Protocol, Target, Timeouts,
-};
-use openclaw_process::{GuardianProgram, Inherited, Launcher};
+use openclaw_mcp::{Status, Unresolved};
+use openclaw_mcp_client::Endpoint;
 use openclaw_testkit::FakeServer;
-use openclaw_testkit::leaks::{eventually, processes_with_argument};
+use openclaw_testkit::leaks::{eventually, open_descriptors, processes_with_argument};
 use serde_json::{Map, Value};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
-const SOON: Duration = Duration::from_secs(10);
-
-fn program() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().unwrap().parent().unwrap();
-    profile.join("examples/fake_mcp_server")
-}
-
-/// A source that counts how often it was asked.
-struct Source {
-    target: Result<Target, Unresolved>,
-    asked: AtomicUsize,
-}
-
-impl TargetSource for Source {
-    fn target(&self) -> PendingTarget<'_> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        Box::pin(async { self.target.clone() })
-    }
-}
-
-struct Lab {
-    fake: FakeServer,
-    source: Arc<Source>,
-    server: ManagedServer,
-}
-
-fn pace(restarts: u32) -> Pace {
-    Pace {
-        first: Duration::from_millis(20),
-        longest: Duration::from_millis(80),
-        healthy: Duration::from_mins(1),
-        heartbeat: Duration::from_mins(1),
-        heartbeat_patience: Duration::from_millis(300),
-        restarts: Some(restarts),
-    }
-}
-
-fn target(fake: &FakeServer) -> Target {
-    let arguments = fake.arguments().into_iter();
-    Target {
-        name: "fake".to_owned(),
-        fingerprint: None,
-        endpoint: Endpoint::Program(ProgramTarget {
-            command: fake.program().to_str().unwrap().to_owned(),
-            arguments: arguments.map(|it| it.into_string().unwrap()).collect(),
-            environment: Vec::new(),
-            inherited: Inherited::Nothing,
-            directory: None,
-        }),
-        protocol: Protocol::Legacy,
-        timeouts: Timeouts {
-            connection: Duration::from_secs(10),
-            request: Duration::from_secs(5),
-            total: Duration::from_secs(10),
-        },
-        parallel_calls: true,
-        roots: None,
-    }
-}
-
-fn lab_with(flags: &str, pace: Pace, change: impl FnOnce(&mut ServerSetup)) -> Lab {
-    let fake = FakeServer::at(&program()).flags(flags);
-    let source = Arc::new(Source {
-        target: Ok(target(&fake)),
-        asked: AtomicUsize::new(0),
-    });
-    let connector = Connector::new(
-        Launcher::new(GuardianProgram::at(&program())),
-        std::env::vars_os().collect(),
-        std::env::current_dir().unwrap(),
-        None,
-    );
-    let mut setup = ServerSetup {
-        name: "fake".to_owned(),
-        source: source.clone(),
-        connector: Arc::new(connector),
-        pace,
-        idle_timeout: None,
-        discovery_interval: None,
-    };
-    change(&mut setup);
-    Lab {
-        server: ManagedServer::new(setup),
-        fake,
-        source,
-    }
-}
-
-fn lab(flags: &str, restarts: u32) -> Lab {
-    lab_with(flags, pace(restarts), |_| {})
-}
-
-impl Lab {
-    async fn until(&self, like: impl FnMut(&ServerState) -> bool) -> ServerState {
-        let mut watch = self.server.watch();
-        let found = timeout(SOON, watch.wait_for(like)).await;
-        found.expect("in time").unwrap().clone()
-    }
-
-    async fn call(&self, tool: &str, arguments: Value) -> bool {
-        let connection = self.server.connection().unwrap();
-        let Value::Object(arguments) = arguments else {
-            panic!("not an object")
-        };
-        let call = connection.call_tool(tool, arguments, CallOptions::default());
-        call.await.is_ok()
-    }
-
-    async fn finish(self) {
-        let marker = self.fake.marker().to_owned();
-        drop(self.server);
-        let is_gone = || processes_with_argument(&marker).is_empty();
-        assert!(eventually(SOON, is_gone).await, "a process is left");
-    }
-}
+use crate::lab::{Source, lab, lab_with, pace, program, target};
 
 #[tokio::test]
 async fn a_server_is_started_when_it_is_asked_for() {
@@ -305,5 +184,50 @@ async fn stopping_does_not_wait_for_a_start() {
     };
     let (state, ()) = tokio::join!(starting, stopping);
     assert_eq!(state.status, Status::Stopped);
+    lab.finish().await;
+}
+
+/// A figure of this process, in bytes.
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS"))
+        .unwrap();
+    let digits: String = line.chars().filter(char::is_ascii_digit).collect();
+    digits.parse::<usize>().unwrap() * 1_024
+}
+
+#[tokio::test]
+async fn a_server_that_dies_again_and_again_costs_nothing_that_stays() {
+    let is_full = std::env::var("OPENCLAW_TEST_SCALE").is_ok_and(|scale| scale == "full");
+    let cycles = if is_full { 10_000 } else { 150 };
+    let mut pace = pace(0);
+    pace.first = Duration::from_millis(1);
+    pace.longest = Duration::from_millis(1);
+    pace.restarts = None;
+    let lab = lab_with("stdio --exit-after-initialize", pace, |_| {});
+    lab.server.start().await;
+    let cycle = |number: usize| lab.source.asked.load(Ordering::Relaxed) >= number;
+    let warm = cycles / 10;
+    assert!(eventually(Duration::from_mins(30), || cycle(warm)).await);
+    let (descriptors, memory) = (open_descriptors().len(), resident());
+    let tasks = tokio::runtime::Handle::current()
+        .metrics()
+        .num_alive_tasks();
+    assert!(eventually(Duration::from_mins(30), || cycle(cycles)).await);
+    lab.server.stop("enough").await;
+    // One program may have been running when it was counted, or not.
+    assert!(
+        open_descriptors().len() <= descriptors + 3,
+        "{:?}",
+        open_descriptors()
+    );
+    let now = tokio::runtime::Handle::current()
+        .metrics()
+        .num_alive_tasks();
+    assert!(now <= tasks + 2, "{tasks} tasks, then {now}");
+    let grown = resident().saturating_sub(memory);
+    assert!(grown < 4_000_000, "{grown} bytes");
     lab.finish().await;
 }
