@@ -29,7 +29,8 @@ pub(crate) enum Kind {
     Bar,
     /// `/` or what looks like it.
     Slash,
-    /// One or more letters or digits of ASCII, in small letters, or what looks like them.
+    /// One or more letters or digits of ASCII, in small letters, or what looks like them; or
+    /// [`LONG_S`].
     Letters(&'static str),
 }
 
@@ -46,7 +47,7 @@ const PAGE: usize = 256;
 const PAGES: usize = 0x11_0000 / PAGE;
 
 /// Brackets that look like `<`, beside those that Unicode's data of look-alikes names.
-const OPEN_ANGLES: &str = "<«‹〈⟨⟪⟬⟮❬❰《〈⋘≺⊰⋖⧼⦑⦓⦕⪡⫷◁◀◂◃◄◅⊲⏴˱𖼺";
+const OPEN_ANGLES: &str = "<«‹〈⟨⟪⟬⟮❬❰《〈⋘≺⊰⋖⧼⦑⦓⦕⪡⫷◁◀◂◃◄◅⊲⏴˱";
 
 /// Brackets that look like `>`, beside those that Unicode's data of look-alikes names.
 const CLOSE_ANGLES: &str = ">»›〉⟩⟫⟭⟯❭❱》〉⋙≻⊱⋗⧽⦒⦔⦖⪢⫸▷▶▸▹►▻⊳⏵˲➤";
@@ -91,6 +92,11 @@ const FURTHER_LETTERS: &[(&str, &str)] = &[
     ("y", "ʏ"),
     ("z", "ᴢ"),
 ];
+
+/// The long s, which is an `s` by its meaning and an `f` by its looks.
+pub(crate) const LONG_S: &str = "~";
+
+const LONG_S_CHARACTERS: &str = "ſẛ";
 
 /// Where alphabets begin that are letters in circles, squares and flags.
 const ALPHABETS: [u32; 3] = [0x1_F150, 0x1_F170, 0x1_F1E6];
@@ -213,6 +219,10 @@ impl Table {
                 );
             }
         }
+        self.add(
+            LONG_S_CHARACTERS.chars().map(u32::from),
+            Kind::Letters(LONG_S),
+        );
         for (letters, members) in LETTERS {
             self.add(members.iter().copied(), Kind::Letters(letters));
         }

@@ -132,11 +132,7 @@ impl Run {
             let at = start + offset;
             match table.kind(character) {
                 Kind::OpenAngle => {
-                    run.last_but_one = if is_double(character) {
-                        Some(at)
-                    } else {
-                        run.last
-                    };
+                    run.last_but_one = run.last.or(is_double(character).then_some(at));
                     run.last = Some(at);
                     run.end = at + character.len_utf8();
                 }

@@ -25,6 +25,9 @@ const NAMES: [(&str, Marker); 9] = [
     ("stopexternaluntrustedcontent", Marker::End),
 ];
 
+/// The letters with which the names begin.
+const FIRST_LETTERS: &[u8] = b"besc";
+
 /// How far the end of a marker is looked for behind its name, in characters.
 const LONGEST_TAIL: usize = 128;
 
@@ -60,9 +63,16 @@ static AUTOMATA: LazyLock<Vec<Name>> = LazyLock::new(|| {
 pub(super) fn follow(table: &Table, text: &str, from: usize) -> Option<(Marker, usize)> {
     let names = &*AUTOMATA;
     let mut states = [1_u64; NAMES.len()];
+    let mut first = true;
     for (offset, character) in text.get(from..)?.char_indices() {
         match table.kind(character) {
             Kind::Letters(letters) => {
+                // Hardly any word behind a bracket gets further than this.
+                let begins = letters.bytes().next().map(plain);
+                if first && begins.is_some_and(|letter| !FIRST_LETTERS.contains(&letter)) {
+                    return None;
+                }
+                first = false;
                 for letter in letters.bytes().map(plain).flat_map(fold::canonical) {
                     advance(names, &mut states, |name, state| {
                         (state & name.places[usize::from(*letter)]) << 1
@@ -105,7 +115,8 @@ fn plain(letter: u8) -> u8 {
     match letter {
         b'3' => b'e',
         b'4' => b'a',
-        b'5' => b's',
+        // No name has an `f`, so a long s is an `s`.
+        b'5' | b'~' => b's',
         b'7' => b't',
         _ => letter,
     }
@@ -126,4 +137,17 @@ fn tail(table: &Table, text: &str, from: usize) -> Option<usize> {
         }
     }
     end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_begins_with_a_letter_that_is_looked_for_and_fits() {
+        for (name, _) in NAMES {
+            assert!(FIRST_LETTERS.contains(&name.as_bytes()[0]));
+            assert!(fold::word(name).len() < 64);
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! The generated table of look-alikes, held to the Unicode data it is made of.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 
 use unicode_normalization::UnicodeNormalization as _;
@@ -57,7 +56,10 @@ fn letters(character: char) -> Option<String> {
 /// The bracket, bar or stroke that a character may be taken for.
 fn sign(character: char) -> Option<char> {
     let readings = readings(character);
-    if !character.is_alphanumeric() && readings.iter().any(|reading| reading == "l") {
+    // The first reading is by compatibility: what is a letter in another shape is no bar.
+    let is_letter = readings[0].bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let like_bar = readings.iter().any(|reading| reading == "l") && !is_letter;
+    if like_bar && !character.is_alphanumeric() {
         return Some('|');
     }
     readings.iter().find_map(|reading| {
@@ -73,11 +75,11 @@ fn sign(character: char) -> Option<char> {
 fn group(out: &mut String, name: &str, members: &[String]) {
     let line = format!("    ({name}, &[{}]),", members.join(", "));
     if line.len() <= 100 {
-        writeln!(out, "{line}").unwrap();
+        out.push_str(&format!("{line}\n"));
     } else {
-        writeln!(out, "    ({name}, &[").unwrap();
+        out.push_str(&format!("    ({name}, &[\n"));
         numbers(out, members);
-        writeln!(out, "    ]),").unwrap();
+        out.push_str("    ]),\n");
     }
 }
 
@@ -85,12 +87,12 @@ fn numbers(out: &mut String, numbers: &[String]) {
     let mut line = String::from("       ");
     for number in numbers {
         if line.len() + number.len() + 2 > 100 {
-            writeln!(out, "{line}").unwrap();
+            out.push_str(&format!("{line}\n"));
             line = String::from("       ");
         }
-        write!(line, " {number},").unwrap();
+        line.push_str(&format!(" {number},"));
     }
-    writeln!(out, "{line}").unwrap();
+    out.push_str(&format!("{line}\n"));
 }
 
 fn table() -> String {
