@@ -92,7 +92,7 @@ mod tests {
             "ab"
         );
         assert_eq!(stripped("\u{9b}31mred\u{9d}0;title\u{9c}"), "red");
-        assert_eq!(stripped("\u{1b}(Ba\u{1b}Pq#0\u{1b}\\b\u{1b}cd"), "abd");
+        assert_eq!(stripped("\u{1b}(0a\u{1b}Pq#0\u{1b}\\b\u{1b}7c"), "abc");
     }
 
     #[test]
