@@ -63,7 +63,7 @@ fn defined(mut out: String, text: &str, bytes: usize) -> Defined {
         out.push('…');
     }
     Defined {
-        text: ModelText::new(out),
+        text: ModelText::bare(out),
         detections,
         is_cut,
     }
