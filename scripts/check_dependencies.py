@@ -81,6 +81,7 @@ ONE_VERSION_ONLY = {
 OWN_DEPENDENCIES = {
     "openclaw": {"openclaw-config", "openclaw-secrets", "openclaw-state"},
     "openclaw-config": {"openclaw-secrets", "openclaw-state"},
+    "openclaw-content": set(),
     "openclaw-mcp": {
         "openclaw-config",
         "openclaw-mcp-client",

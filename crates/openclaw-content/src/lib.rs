@@ -1,0 +1,46 @@
+//! Makes what servers send fit for a model and for a terminal, so that nothing of it is taken for
+//! anything else.
+//!
+//! Every text of a server that can reach a model goes through here and leaves as a [`ModelText`],
+//! which only this crate can make. There is no switch that turns it off.
+//!
+//! ```text
+//! cap → strip → detect → neutralise → frame
+//! ```
+//!
+//! | module | owns | never contains |
+//! |---|---|---|
+//! | `model_text` | the type that a model may read | how a text got there |
+//! | `frame` | the frame, its identifier, what is shown of a long text | what a text means |
+//! | `definition` | descriptions and other texts of a definition | results |
+//! | `note` | our own words: notes, failures, the security notice | foreign text other than names |
+//! | `origin` | the names in our own lines, cleaned | lookups by name |
+//! | `strip` | what is not shown: controls, escape sequences, invisible characters | what is shown |
+//! | `neutralise` | forged markers and control tokens, through every look-alike | patterns of language |
+//! | `detect` | the named patterns of injection | what is done about them |
+//! | `characters` | what each character is or looks like | texts |
+//! | `shown` | text for people, in one line or many | text for models |
+//! | `media` | types by magic bytes, base64 | decoding of images |
+
+mod characters;
+mod definition;
+mod detect;
+mod frame;
+mod media;
+mod model_text;
+mod neutralise;
+mod note;
+mod origin;
+mod shown;
+mod strip;
+
+pub use definition::{
+    DESCRIPTION_BYTES, Defined, TITLE_BYTES, definition_text, description, title,
+};
+pub use detect::{Detections, Pattern};
+pub use frame::{Cut, DEFAULT_RESULT_BYTES, Excerpt, Framed, Framer};
+pub use media::{Agreement, Base64, Base64Error, Media, MediaKind};
+pub use model_text::ModelText;
+pub use note::{binary_note, failure, note, security_notice};
+pub use origin::Origin;
+pub use shown::{shown_line, shown_text};
