@@ -168,11 +168,7 @@ pub(crate) fn echo_over_http(report: &mut Report) {
             let times = ratio(ours, limit);
             Report::say(&what, &micros(ours));
             let figure = format!("{times:.2} ×");
-            if kind == "usual" {
-                report.judge(&what, &figure, "1.5 × the loop", times <= 1.5);
-            } else {
-                Report::say(&what, &figure);
-            }
+            report.judge(&what, &figure, "1.5 × the loop", times <= 1.5);
         }
     }
 }
