@@ -12,8 +12,8 @@ use crate::model::{
     ResourceContents, ResourceTemplate, ServerInfo, Tool, ToolResult,
 };
 use crate::person::Person;
-use crate::session::{Core, Era, Limits, Request, Subscription};
-use crate::time::deadline;
+use crate::session::{Core, Era, Limits, Parameters, Request, Subscription};
+use crate::time::{deadline, later};
 use crate::traffic::{Changes, ProgressListener, TicketKind, TicketOptions};
 use crate::transport::{Link, Presence};
 use crate::wire::RawJson;
@@ -116,7 +116,7 @@ impl Connection {
         let timeouts = self.core.timeouts;
         let limits = Limits {
             idle: options.idle.unwrap_or(timeouts.request),
-            until: deadline(options.total.unwrap_or(timeouts.total)),
+            until: later(started, options.total.unwrap_or(timeouts.total)),
         };
         let ticket = TicketOptions {
             progress: options.progress,
@@ -173,7 +173,7 @@ impl Connection {
         uri: &str,
         person: Option<Arc<dyn Person>>,
     ) -> Result<ResourceContents, RequestError> {
-        let params = Map::from_iter([("uri".to_owned(), uri.into())]);
+        let params = Parameters::from([("uri", uri.into())]);
         let result = self.in_rounds("resources/read", params, person).await?;
         read(&result, ResourceContents::read)
     }
@@ -185,9 +185,9 @@ impl Connection {
         arguments: Map<String, Value>,
         person: Option<Arc<dyn Person>>,
     ) -> Result<PromptResult, RequestError> {
-        let params = Map::from_iter([
-            ("name".to_owned(), name.into()),
-            ("arguments".to_owned(), Value::Object(arguments)),
+        let params = Parameters::from([
+            ("name", name.into()),
+            ("arguments", Value::Object(arguments)),
         ]);
         let result = self.in_rounds("prompts/get", params, person).await?;
         read(&result, PromptResult::read)
@@ -201,16 +201,12 @@ impl Connection {
         value: &str,
         others: Map<String, Value>,
     ) -> Result<Completion, RequestError> {
-        let mut params = Map::from_iter([
-            ("ref".to_owned(), target.reference()),
-            (
-                "argument".to_owned(),
-                json!({ "name": argument, "value": value }),
-            ),
+        let context = (!others.is_empty()).then(|| json!({ "arguments": others }));
+        let mut params = Parameters::from([
+            ("ref", target.reference()),
+            ("argument", json!({ "name": argument, "value": value })),
         ]);
-        if !others.is_empty() {
-            params.insert("context".to_owned(), json!({ "arguments": others }));
-        }
+        params.set("context", context);
         let result = self.simple("completion/complete", params).await?;
         read(&result, Completion::read)
     }
@@ -249,7 +245,7 @@ impl Connection {
         } else {
             "ping"
         };
-        let mut request = Request::new(method, Map::new(), self.core.timeouts);
+        let mut request = Request::new(method, Parameters::default(), self.core.timeouts);
         request.limits.idle = within;
         request.limits.until = deadline(within);
         match self.core.request(&request).await {
@@ -300,7 +296,7 @@ impl Connection {
     async fn in_rounds(
         &self,
         method: &'static str,
-        params: Map<String, Value>,
+        params: Parameters,
         person: Option<Arc<dyn Person>>,
     ) -> Result<RawJson, RequestError> {
         let mut request = Request::new(method, params, self.core.timeouts);
@@ -312,7 +308,7 @@ impl Connection {
     async fn simple(
         &self,
         method: &'static str,
-        params: Map<String, Value>,
+        params: Parameters,
     ) -> Result<RawJson, RequestError> {
         let request = Request::new(method, params, self.core.timeouts);
         self.core.request(&request).await

@@ -53,7 +53,7 @@ pub trait Person: Send + Sync {
 impl Elicitation {
     /// Reads a question, if it is one.
     pub(crate) fn read(params: Option<&RawJson>) -> Option<Self> {
-        let params = params.filter(|params| params.bytes().len() <= LIMIT)?;
+        let params = params.filter(|params| params.text().len() <= LIMIT)?;
         Self::of(params.value().ok()?)
     }
 

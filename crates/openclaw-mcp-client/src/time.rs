@@ -9,7 +9,12 @@ pub(crate) const FOR_EVER: Duration = Duration::from_hours(10 * 365 * 24);
 
 /// The moment so far from now, whatever somebody configured.
 pub(crate) fn deadline(after: Duration) -> Instant {
-    Instant::now() + after.min(FOR_EVER)
+    later(Instant::now(), after)
+}
+
+/// The moment so far from another one, whatever somebody configured.
+pub(crate) fn later(moment: Instant, after: Duration) -> Instant {
+    moment + after.min(FOR_EVER)
 }
 
 /// How long it is until then.

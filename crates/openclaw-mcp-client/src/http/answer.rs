@@ -1,6 +1,7 @@
 //! What a server answered, by what it says it is.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -28,7 +29,7 @@ const SET_ASIDE: usize = 1024 * 1024;
 /// A successful answer.
 pub(crate) struct Answer {
     /// The address that it came from, which is another one after redirects.
-    pub(crate) url: Url,
+    pub(crate) url: Arc<Url>,
     /// The headers.
     pub(crate) headers: HeaderMap,
     /// The body.
@@ -62,7 +63,7 @@ pub(crate) struct OtherBody {
 
 impl Answer {
     /// Takes an answer with a status of success.
-    pub(super) async fn read(response: Response<Incoming>, url: Url) -> Self {
+    pub(super) async fn read(response: Response<Incoming>, url: Arc<Url>) -> Self {
         let (head, body) = response.into_parts();
         let body = match head.status {
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT => {
@@ -131,24 +132,24 @@ impl JsonBody {
     /// Reads the whole text, which has at most `limit` bytes and never pauses for longer than
     /// `idle`.
     pub(crate) async fn read(self, limit: usize, idle: Duration) -> Result<Bytes, HttpError> {
-        self.read_heard(limit, idle, || {}).await
+        read(self.0, limit, Some(idle), || {}).await
     }
 
-    /// Reads the whole text as `read` does, and calls `heard` whenever some of it has come.
-    pub(crate) async fn read_heard(
+    /// Reads the whole text as `read` does, for callers that keep the time: `heard` is called
+    /// whenever some of it has come and there is more.
+    pub(crate) async fn read_untimed(
         self,
         limit: usize,
-        idle: Duration,
         heard: impl FnMut(),
     ) -> Result<Bytes, HttpError> {
-        read(self.0, limit, idle, heard).await
+        read(self.0, limit, None, heard).await
     }
 }
 
 async fn read<B>(
     mut body: B,
     limit: usize,
-    idle: Duration,
+    idle: Option<Duration>,
     mut heard: impl FnMut(),
 ) -> Result<Bytes, HttpError>
 where
@@ -161,7 +162,11 @@ where
     }
     let mut read = BytesMut::new();
     loop {
-        let frame = match timeout(idle, body.frame()).await {
+        let frame = match idle {
+            Some(idle) => timeout(idle, body.frame()).await,
+            None => Ok(body.frame().await),
+        };
+        let frame = match frame {
             Err(_) => return Err(HttpError::TimedOut { connected: true }),
             Ok(None) => return Ok(read.freeze()),
             Ok(Some(Err(error))) => return Err(HttpError::broken(&error)),
@@ -170,7 +175,6 @@ where
         let Ok(data) = frame.into_data() else {
             continue;
         };
-        heard();
         if data.len() > limit - read.len() {
             return Err(HttpError::TooLarge { limit });
         }
@@ -182,6 +186,7 @@ where
             read.reserve(expected.min(SET_ASIDE).max(data.len()));
         }
         read.extend_from_slice(&data);
+        heard();
     }
 }
 
@@ -246,10 +251,12 @@ mod tests {
         let second = Duration::from_secs(1);
         let body = SlowBody::new(second, 100);
         let mut heard = 0;
-        let text = read(body, 100, second * 2, || heard += 1).await.unwrap();
+        let text = read(body, 100, Some(second * 2), || heard += 1)
+            .await
+            .unwrap();
         assert_eq!((text.len(), heard), (100, 100));
         let body = SlowBody::new(second * 3, 100);
-        let error = read(body, 100, second * 2, || {}).await.unwrap_err();
+        let error = read(body, 100, Some(second * 2), || {}).await.unwrap_err();
         assert!(
             matches!(error, HttpError::TimedOut { connected: true }),
             "{error:?}"

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::fs;
 use std::path::Path;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -12,6 +13,7 @@ use http::{HeaderName, HeaderValue, Request, Response, Uri};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
@@ -32,7 +34,7 @@ pub(super) const MOST_KEPT: usize = 32;
 /// How often an HTTP/2 connection that carries something is asked whether it still works.
 const PING: Duration = Duration::from_secs(30);
 /// How many headers an answer may have. Behind some proxies there are more than the usual 100.
-pub(super) const MOST_HEADERS: usize = 256;
+const MOST_HEADERS: usize = 256;
 
 /// The pools of the process.
 #[derive(Debug)]
@@ -211,14 +213,14 @@ impl HttpClient {
         mut request: Request<RequestBody>,
         url: &Url,
         versions: Versions,
-        deadline: Instant,
+        deadline: Option<Instant>,
     ) -> Result<Response<Incoming>, SendError> {
         let progress = Progress::of(&mut request);
         let pool = match versions {
             Versions::All => &self.0.all,
             Versions::First => &self.0.first,
         };
-        match timeout_at(deadline, pool.request(request)).await {
+        match by(deadline, pin!(pool.request(request))).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) if is_unprocessed(&error) => {
                 let unreachable = HttpError::unreachable(&origin(url), &error);
@@ -242,10 +244,14 @@ pub(super) async fn send_plain(
     kept: &Arc<KeptConnections>,
     request: Request<RequestBody>,
     url: &Url,
-    deadline: Instant,
+    deadline: Option<Instant>,
 ) -> Result<Response<Incoming>, HttpError> {
     let mut connected = false;
-    match timeout_at(deadline, kept.send(request, &mut connected)).await {
+    let sent = {
+        let sending = pin!(kept.send(request, &mut connected));
+        by(deadline, sending).await
+    };
+    match sent {
         Ok(Ok(response)) => Ok(response),
         Ok(Err(KeptError::Connect(error))) if is_connect_timeout(&error) => {
             Err(HttpError::TimedOut { connected: false })
@@ -258,6 +264,17 @@ pub(super) async fn send_plain(
         }
         Ok(Err(KeptError::Broken(error))) => Err(HttpError::broken(&error)),
         Err(_) => Err(HttpError::TimedOut { connected }),
+    }
+}
+
+/// Waits until the deadline, if there is one.
+async fn by<F: Future>(
+    deadline: Option<Instant>,
+    future: Pin<&mut F>,
+) -> Result<F::Output, Elapsed> {
+    match deadline {
+        Some(deadline) => timeout_at(deadline, future).await,
+        None => Ok(future.await),
     }
 }
 

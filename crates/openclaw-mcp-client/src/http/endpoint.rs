@@ -45,7 +45,7 @@ pub(crate) struct HttpEndpoint {
 
 /// An address in the forms that are needed.
 struct Address {
-    url: Url,
+    url: Arc<Url>,
     /// As it stands in a request; none if it is not an HTTP address.
     uri: Option<Uri>,
     /// The connections to its host, if they are without TLS.
@@ -103,17 +103,24 @@ impl HttpEndpoint {
         body: Bytes,
         within: Duration,
     ) -> Result<Answer, HttpError> {
-        self.post_ref(&headers, body, within).await
+        self.post_by(&headers, &body, Some(deadline(within))).await
     }
 
-    /// Sends a JSON text as `post` does, with headers that the caller keeps.
-    pub(crate) async fn post_ref(
+    /// Sends a JSON text as `post` does, for callers that keep the headers and the time.
+    pub(crate) async fn post_untimed(
         &self,
         headers: &HeaderMap,
-        body: Bytes,
-        within: Duration,
+        body: &Bytes,
     ) -> Result<Answer, HttpError> {
-        let deadline = deadline(within);
+        self.post_by(headers, body, None).await
+    }
+
+    async fn post_by(
+        &self,
+        headers: &HeaderMap,
+        body: &Bytes,
+        deadline: Option<Instant>,
+    ) -> Result<Answer, HttpError> {
         let moved = self.moved.get();
         let was_moved = moved.is_some();
         let start = moved.unwrap_or_else(|| Arc::clone(&self.address));
@@ -128,7 +135,7 @@ impl HttpEndpoint {
                     Some(_) if was_moved => self.moved.forget(),
                     Some(lasting) => self.moved.set(Arc::clone(&address), lasting),
                 }
-                Ok(Answer::read(response, address.url.clone()).await)
+                Ok(Answer::read(response, Arc::clone(&address.url)).await)
             }
             Err(error) => {
                 self.moved.forget();
@@ -144,7 +151,7 @@ impl HttpEndpoint {
         within: Duration,
     ) -> Result<Answer, HttpError> {
         let (response, address) = self.simple(&Method::GET, &headers, within).await?;
-        Ok(Answer::read(response, address.url.clone()).await)
+        Ok(Answer::read(response, Arc::clone(&address.url)).await)
     }
 
     /// Asks the server to delete what is at the address.
@@ -164,8 +171,9 @@ impl HttpEndpoint {
         headers: &HeaderMap,
         within: Duration,
     ) -> Result<Answered, HttpError> {
-        let (deadline, start) = (deadline(within), Arc::clone(&self.address));
-        let exchange = self.exchange(method, start, headers, Bytes::new(), deadline);
+        let (deadline, start) = (Some(deadline(within)), Arc::clone(&self.address));
+        let nothing = Bytes::new();
+        let exchange = self.exchange(method, start, headers, &nothing, deadline);
         let (response, address, _) = exchange.await?;
         Ok((response, address))
     }
@@ -177,14 +185,14 @@ impl HttpEndpoint {
         method: &Method,
         mut address: Arc<Address>,
         headers: &HeaderMap,
-        body: Bytes,
-        deadline: Instant,
+        body: &Bytes,
+        deadline: Option<Instant>,
     ) -> Result<(Response<Incoming>, Arc<Address>, Option<Lasting>), HttpError> {
         let (mut followed, mut repeated) = (0, 0);
         let mut lasting: Option<Lasting> = None;
         let mut versions = address.versions(method);
         loop {
-            let request = address.request(method, headers, &body)?;
+            let request = address.request(method, headers, body)?;
             let sent = match &address.plain {
                 Some(kept) => {
                     let sent = send_plain(kept, request, &address.url, deadline).await;
@@ -267,7 +275,7 @@ impl Address {
             _ => uri,
         });
         Self {
-            url,
+            url: Arc::new(url),
             uri,
             plain,
             headers,
@@ -303,15 +311,15 @@ impl Address {
         let mut request = Request::new(RequestBody::new(body.clone()));
         *request.method_mut() = method.clone();
         *request.uri_mut() = uri.clone();
-        let all = request.headers_mut();
-        *all = self.headers.clone();
-        for (name, value) in headers {
-            // Those of the request win: they are the transport's.
-            if self.headers.contains_key(name) {
-                all.insert(name, value.clone());
-            } else {
+        let mut all = HeaderMap::with_capacity(self.headers.len() + headers.len());
+        // Those of the request win: they are the transport's.
+        for (name, value) in &self.headers {
+            if !headers.contains_key(name) {
                 all.append(name, value.clone());
             }
+        }
+        for (name, value) in headers {
+            all.append(name, value.clone());
         }
         if *method != Method::POST {
             all.remove(CONTENT_TYPE);
@@ -319,6 +327,7 @@ impl Address {
         if *method == Method::GET {
             all.insert(ACCEPT, EVENTS);
         }
+        *request.headers_mut() = all;
         Ok(request)
     }
 }

@@ -4,21 +4,21 @@
 //! itself and makes a large future for every request. Without TLS there is only HTTP/1.1, and a
 //! list will do.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use http::{Request, Response, Uri};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
-use tokio::time::{Instant, timeout};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
 use tower_service::Service as _;
 
-use super::clients::{KEPT, MOST_HEADERS, MOST_KEPT};
+use super::clients::{KEPT, MOST_KEPT};
 use super::connector::{ConnectError, Connector};
 use super::request_body::RequestBody;
 
-/// How often a connection is looked at that may have been kept long enough.
+/// How often it is looked for connections that have been kept long enough.
 const LOOKED_AT: Duration = Duration::from_secs(30);
 
 /// Connections to one host.
@@ -26,13 +26,18 @@ pub(super) struct KeptConnections {
     connector: Connector,
     /// The host.
     uri: Uri,
-    count: AtomicU64,
+    list: Mutex<List>,
+}
+
+#[derive(Default)]
+struct List {
     /// Those that have answered, the last one at the end. Some may still send the rest of it.
-    kept: Mutex<Vec<Kept>>,
+    kept: Vec<Kept>,
+    /// Looks for those that have been kept long enough.
+    watch: Option<JoinHandle<()>>,
 }
 
 struct Kept {
-    number: u64,
     sender: SendRequest<RequestBody>,
     since: Instant,
 }
@@ -52,8 +57,7 @@ impl KeptConnections {
         Self {
             connector,
             uri,
-            count: AtomicU64::new(0),
-            kept: Mutex::default(),
+            list: Mutex::default(),
         }
     }
 
@@ -91,58 +95,65 @@ impl KeptConnections {
 
     /// Takes the connection that was used last.
     fn take(&self) -> Option<Kept> {
-        let mut kept = self.lock();
+        let kept = &mut self.lock().kept;
         let last = kept.iter().rposition(|kept| kept.sender.is_ready())?;
         Some(kept.remove(last))
     }
 
-    fn keep(&self, mut connection: Kept) {
+    fn keep(self: &Arc<Self>, mut connection: Kept) {
         connection.since = Instant::now();
-        let mut kept = self.lock();
-        if kept.len() >= MOST_KEPT {
+        let mut list = self.lock();
+        if list.kept.len() >= MOST_KEPT {
             // One that still sends something ends when it is done.
-            kept.remove(0);
+            list.kept.remove(0);
         }
-        kept.push(connection);
+        list.kept.push(connection);
+        if list.watch.as_ref().is_none_or(JoinHandle::is_finished) {
+            list.watch = Some(tokio::spawn(watch(Arc::downgrade(self))));
+        }
     }
 
     async fn connect(self: &Arc<Self>) -> Result<Kept, KeptError> {
         let connecting = self.connector.clone().call(self.uri.clone());
         let stream = connecting.await.map_err(KeptError::Connect)?;
-        let mut builder = http1::Builder::new();
-        builder.max_headers(MOST_HEADERS);
-        let handshake = builder.handshake(stream).await;
+        // Room for more headers than the usual hundred would have to be made for each answer; the
+        // proxies that add so many speak TLS.
+        let handshake = http1::handshake(stream).await;
         let (sender, connection) = handshake.map_err(KeptError::Unsent)?;
-        let number = self.count.fetch_add(1, Ordering::Relaxed);
         let list = Arc::downgrade(self);
         // The task ends with the connection: when the other side closes it, or when nobody is left
         // who could send over it.
         tokio::spawn(async move {
-            let mut connection = std::pin::pin!(connection);
-            while timeout(LOOKED_AT, &mut connection).await.is_err() {
-                if let Some(list) = list.upgrade() {
-                    list.expire(number);
-                }
-            }
+            let _ = connection.await;
             if let Some(list) = list.upgrade() {
-                list.lock().retain(|kept| kept.number != number);
+                list.lock().kept.retain(|kept| !kept.sender.is_closed());
             }
         });
         Ok(Kept {
-            number,
             sender,
             since: Instant::now(),
         })
     }
 
-    /// Lets go of a connection that nobody has used for long.
-    fn expire(&self, number: u64) {
-        self.lock().retain(|kept| {
-            kept.number != number || !kept.sender.is_ready() || kept.since.elapsed() < KEPT
-        });
+    fn lock(&self) -> MutexGuard<'_, List> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Kept>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+/// Lets go of connections that nobody has used for long, until there are none.
+async fn watch(connections: Weak<KeptConnections>) {
+    loop {
+        sleep(LOOKED_AT).await;
+        let Some(connections) = connections.upgrade() else {
+            return;
+        };
+        let kept = &mut connections.lock().kept;
+        kept.retain(|kept| {
+            let is_busy = !kept.sender.is_ready();
+            !kept.sender.is_closed() && (is_busy || kept.since.elapsed() < KEPT)
+        });
+        if kept.is_empty() {
+            return;
+        }
     }
 }

@@ -11,6 +11,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
+/// Up to how many bytes are gathered: copying them costs less than telling where they are.
+const GATHERED: usize = 4096;
+
 /// A connection to a server, as the pool uses it.
 pub(super) struct ServerStream<S = Layer> {
     layer: S,
@@ -18,6 +21,8 @@ pub(super) struct ServerStream<S = Layer> {
     is_proxied: bool,
     /// Whether the server has sent anything but what belongs to TLS.
     has_spoken: bool,
+    /// What is written at once although it stands in several places.
+    gathered: Vec<u8>,
 }
 
 /// What bytes go through.
@@ -43,6 +48,7 @@ impl<S> ServerStream<S> {
             layer,
             is_proxied,
             has_spoken: false,
+            gathered: Vec::new(),
         }
     }
 }
@@ -89,7 +95,15 @@ impl AsyncWrite for ServerStream {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.layer).poll_write_vectored(context, slices)
+        let this = &mut *self;
+        if slices.iter().map(|slice| slice.len()).sum::<usize>() > GATHERED {
+            return Pin::new(&mut this.layer).poll_write_vectored(context, slices);
+        }
+        this.gathered.clear();
+        for slice in slices {
+            this.gathered.extend_from_slice(slice);
+        }
+        Pin::new(&mut this.layer).poll_write(context, &this.gathered)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -122,7 +122,7 @@ impl ToolAnnotations {
 impl ToolResult {
     /// Reads a result part by part, so that what can't be read in one part costs only that part.
     pub(crate) fn read(raw: &RawJson) -> Result<Self, String> {
-        let parts: Parts<'_> = serde_json::from_slice(raw.bytes())
+        let parts: Parts<'_> = serde_json::from_str(raw.text())
             .map_err(|_| "the result of the tool is not an object".to_owned())?;
         let mut result = Self {
             is_error: parts.is_error.is_some_and(|flag| flag.get() == "true"),

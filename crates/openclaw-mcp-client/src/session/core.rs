@@ -2,21 +2,22 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use http::HeaderMap;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::handshake;
 use super::header_parameters::{HeaderParameters, describe};
-use super::params::{Meta, Params};
+use super::params::{Meta, Parameters, Params};
 use super::terms::{Era, Terms, modern_meta};
 use crate::error::{RequestError, UnknownOutcome};
 use crate::target::{Target, Timeouts};
-use crate::time::deadline;
+use crate::time::{deadline, later};
 use crate::traffic::{Changes, Inbound, Pulse, TicketKind, TicketOptions};
 use crate::transport::{ExchangeError, Exchanged, Link, Outgoing};
 use crate::wire::{self, RawJson};
@@ -44,7 +45,7 @@ pub(crate) struct Core {
 /// A request to make.
 pub(crate) struct Request {
     pub(crate) method: &'static str,
-    pub(crate) params: Map<String, Value>,
+    pub(crate) params: Parameters,
     pub(crate) limits: Limits,
     pub(crate) ticket: TicketOptions,
     pub(crate) speech: Speech,
@@ -72,11 +73,7 @@ pub(crate) enum Speech {
 
 impl Request {
     /// A request with the usual limits.
-    pub(crate) fn new(
-        method: &'static str,
-        params: Map<String, Value>,
-        timeouts: Timeouts,
-    ) -> Self {
+    pub(crate) fn new(method: &'static str, params: Parameters, timeouts: Timeouts) -> Self {
         Self {
             method,
             params,
@@ -118,7 +115,8 @@ impl Core {
 
     /// Whether this era was agreed on.
     pub(crate) fn speaks(&self, era: Era) -> bool {
-        self.terms().is_some_and(|terms| terms.era == era)
+        let terms = self.terms.read().unwrap_or_else(PoisonError::into_inner);
+        terms.as_ref().is_some_and(|terms| terms.era == era)
     }
 
     /// Whether the connection is gone for good.
@@ -159,13 +157,14 @@ impl Core {
     }
 
     async fn attempt(&self, request: &Request) -> Exchanged {
-        if Instant::now() >= request.limits.until {
+        let now = Instant::now();
+        if now >= request.limits.until {
             return Err(RequestError::NotSent("its time is over".to_owned()).into());
         }
         if !matches!(self.link, Link::Stdio(_)) && self.is_closed() {
             return Err(RequestError::NotSent("it was disconnected".to_owned()).into());
         }
-        let mut ticket = self.inbound.in_flight.register(request.ticket.clone());
+        let mut ticket = self.inbound.in_flight.register(request.ticket.clone(), now);
         let message = self.compose(request, ticket.id())?;
         let mut withdrawal = Withdrawal {
             core: self,
@@ -176,8 +175,9 @@ impl Core {
                 && !(message.stateless && matches!(self.link, Link::Streamable(_))),
         };
         let pulse = ticket.pulse();
-        let exchange = self.link.exchange(&message, &mut ticket);
-        let waited = wait(exchange, &pulse, request.limits).await;
+        // It is large: pinned where it is made, it is not copied.
+        let exchange = pin!(self.link.exchange(&message, &mut ticket));
+        let waited = wait(exchange, &pulse, request.limits, now).await;
         match waited {
             Ok(exchanged) => {
                 withdrawal.needed = false;
@@ -286,13 +286,12 @@ impl Drop for Withdrawal<'_> {
 
 /// Waits for an exchange within its limits.
 async fn wait(
-    exchange: impl Future<Output = Exchanged>,
+    mut exchange: Pin<&mut impl Future<Output = Exchanged>>,
     pulse: &Pulse,
     limits: Limits,
+    started: Instant,
 ) -> Result<Exchanged, UnknownOutcome> {
-    tokio::pin!(exchange);
-    let started = Instant::now();
-    let mut next = limits.until.min(deadline(limits.idle));
+    let mut next = limits.until.min(later(started, limits.idle));
     loop {
         tokio::select! {
             biased;
@@ -306,7 +305,7 @@ async fn wait(
                 if silence >= limits.idle {
                     return Err(UnknownOutcome::Silent(limits.idle));
                 }
-                next = limits.until.min(deadline(limits.idle.saturating_sub(silence)));
+                next = limits.until.min(later(now, limits.idle.saturating_sub(silence)));
             }
         }
     }
@@ -319,7 +318,7 @@ pub(crate) fn result_type(result: &RawJson) -> Cow<'_, str> {
         #[serde(borrow, rename = "resultType", default)]
         result_type: Option<Cow<'a, str>>,
     }
-    serde_json::from_slice::<Kind<'_>>(result.bytes())
+    serde_json::from_str::<Kind<'_>>(result.text())
         .ok()
         .and_then(|kind| kind.result_type)
         .unwrap_or(Cow::Borrowed("complete"))

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::core::{Core, Limits, Request, Speech};
+use super::params::Parameters;
 use super::terms::{Era, LEGACY, MODERN, Terms, client_capabilities, client_info, known};
 use crate::error::RequestError;
 use crate::model::{Fields, ServerInfo};
@@ -80,7 +81,7 @@ pub(crate) fn means_legacy(status: u16) -> bool {
 
 async fn ask(core: &Core, version: &'static str, until: Instant) -> Result<Fields, RequestError> {
     let speech = Speech::Modern(version);
-    let request = handshake_request("server/discover", Map::new(), speech, until);
+    let request = handshake_request("server/discover", Parameters::default(), speech, until);
     let result = core.shake_hands(&request).await?;
     let value = result.value().ok();
     value
@@ -135,14 +136,11 @@ fn texts(values: Vec<Value>) -> Vec<String> {
 
 /// Makes a session of the first era.
 pub(crate) async fn initialize(core: &Core, until: Instant) -> Result<(), RequestError> {
-    let params = json!({
-        "protocolVersion": LEGACY[0],
-        "capabilities": client_capabilities(core.inbound.roots()),
-        "clientInfo": client_info(),
-    });
-    let Value::Object(params) = params else {
-        return Err(RequestError::NotSent("no parameters".to_owned()));
-    };
+    let params = Parameters::from([
+        ("protocolVersion", LEGACY[0].into()),
+        ("capabilities", client_capabilities(core.inbound.roots())),
+        ("clientInfo", client_info()),
+    ]);
     let request = handshake_request("initialize", params, Speech::Handshake, until);
     let result = core.shake_hands(&request).await?;
     let mut fields = result
@@ -181,7 +179,7 @@ pub(crate) async fn initialize(core: &Core, until: Instant) -> Result<(), Reques
 
 fn handshake_request(
     method: &'static str,
-    params: Map<String, Value>,
+    params: Parameters,
     speech: Speech,
     until: Instant,
 ) -> Request {

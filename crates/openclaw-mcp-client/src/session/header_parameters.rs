@@ -7,6 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
+use super::params::Parameters;
+
 /// The annotation of a parameter that is to be sent as a header.
 const ANNOTATION: &str = "x-mcp-header";
 /// The largest whole number that all implementations can read.
@@ -47,7 +49,7 @@ pub(crate) fn describe(
     headers: &mut HeaderMap,
     version: &str,
     method: &str,
-    params: &Map<String, Value>,
+    params: &Parameters,
     parameters: &HeaderParameters,
 ) {
     let mut add = |name: HeaderName, value: &str| {
@@ -228,8 +230,8 @@ mod tests {
         let mut parameters = HeaderParameters::default();
         parameters.replace([("t".to_owned(), parameters_of(&schema).unwrap())].into());
         let mut headers = HeaderMap::new();
-        let params = object(json!({"name": "t", "arguments": {
-            "region": "eu", "inner": {"flag": false}}}));
+        let arguments = json!({"region": "eu", "inner": {"flag": false}});
+        let params = Parameters::from([("name", "t".into()), ("arguments", arguments)]);
         describe(
             &mut headers,
             "2026-07-28",

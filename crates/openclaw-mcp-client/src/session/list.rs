@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use serde::Deserialize;
-use serde_json::Map;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::core::{Core, Request};
+use super::params::Parameters;
 use super::terms::Era;
 use crate::error::RequestError;
 use crate::model::{Dropped, Fields, ListKind, Listing, Truncation, read_item};
@@ -56,7 +56,7 @@ impl Core {
             empty_is_end: !self.speaks(Era::Modern),
             ..Reading::default()
         };
-        let mut request = Request::new(kind.method(), Map::new(), self.timeouts);
+        let mut request = Request::new(kind.method(), Parameters::default(), self.timeouts);
         request.limits.until = until.min(request.limits.until);
         loop {
             let page = match self.request(&request).await {
@@ -72,7 +72,7 @@ impl Core {
             match reading.page(&page, kind, &read, &mut listing) {
                 Ok(None) => return Ok(listing),
                 Ok(Some(cursor)) => {
-                    request.params.insert("cursor".to_owned(), cursor.into());
+                    request.params.set("cursor", Some(cursor.into()));
                 }
                 Err(truncation) => {
                     tracing::warn!(server = %self.inbound.server, "{}: {truncation}", kind.method());
@@ -107,9 +107,9 @@ impl Reading {
         listing: &mut Listing<T>,
     ) -> Result<Option<String>, Truncation> {
         self.pages += 1;
-        self.bytes += page.bytes().len();
+        self.bytes += page.text().len();
         let page: Page<'_> =
-            serde_json::from_slice(page.bytes()).map_err(|_| Truncation::BrokenPage)?;
+            serde_json::from_str(page.text()).map_err(|_| Truncation::BrokenPage)?;
         let list = match kind {
             ListKind::Tools => page.tools,
             ListKind::Resources => page.resources,

@@ -12,5 +12,6 @@ mod tools;
 
 pub(crate) use self::core::{Core, Limits, Request};
 pub(crate) use self::handshake::{Discovered, discover, initialize, means_legacy};
+pub(crate) use self::params::Parameters;
 pub(crate) use self::subscription::Subscription;
 pub use self::terms::Era;

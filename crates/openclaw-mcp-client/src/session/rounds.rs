@@ -121,16 +121,12 @@ impl Core {
             };
             answers.insert(key, answer);
         }
-        let mut put = |name: &str, value: Option<Value>| match value {
-            Some(value) => drop(request.params.insert(name.to_owned(), value)),
-            None => drop(request.params.remove(name)),
-        };
-        put(
+        request.params.set(
             "inputResponses",
             (!answers.is_empty()).then_some(Value::Object(answers)),
         );
         // Only for this request, and exactly as it came.
-        put(
+        request.params.set(
             "requestState",
             fields.text("requestState").map(Value::String),
         );

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use serde_json::{Map, json};
+use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::core::{Core, Limits, Request, Speech};
+use super::params::Parameters;
 use crate::error::RequestError;
 use crate::target::Timeouts;
 use crate::time::{FOR_EVER, deadline};
@@ -101,7 +102,7 @@ async fn listen(core: &Core, resources: &BTreeSet<String>) -> Result<(), Request
     });
     let request = Request {
         method: "subscriptions/listen",
-        params: Map::from_iter([("notifications".to_owned(), filter)]),
+        params: Parameters::from([("notifications", filter)]),
         limits: Limits {
             idle: FOR_EVER,
             until: deadline(FOR_EVER),
@@ -161,6 +162,6 @@ fn watch_request(uri: &str, wanted: bool, timeouts: Timeouts) -> Request {
     } else {
         "resources/unsubscribe"
     };
-    let params = Map::from_iter([("uri".to_owned(), uri.into())]);
+    let params = Parameters::from([("uri", uri.into())]);
     Request::new(method, params, timeouts)
 }

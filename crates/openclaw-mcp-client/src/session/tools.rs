@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::sync::PoisonError;
 
 use serde_json::{Map, Value};
+use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
 use super::core::{Core, Limits, Request};
 use super::header_parameters::parameters_of;
+use super::params::Parameters;
 use super::terms::Era;
 use crate::error::RequestError;
 use crate::model::{ListKind, Listing, Tool, ToolResult};
@@ -24,16 +26,16 @@ impl Core {
         limits: Limits,
         ticket: TicketOptions,
     ) -> Result<ToolResult, RequestError> {
-        let Ok(Ok(_permit)) = timeout_at(limits.until, self.calls.acquire()).await else {
-            let reason = "other calls to the server take too long";
-            return Err(RequestError::NotSent(reason.to_owned()));
+        let _permit = match self.calls.try_acquire() {
+            Ok(permit) => permit,
+            Err(_) => Box::pin(self.wait_for_others(limits.until)).await?,
         };
         if self.has_headers() {
             Box::pin(self.learn_headers(limits.until)).await;
         }
-        let params = Map::from_iter([
-            ("name".to_owned(), name.into()),
-            ("arguments".to_owned(), Value::Object(arguments)),
+        let params = Parameters::from([
+            ("name", name.into()),
+            ("arguments", Value::Object(arguments)),
         ]);
         // Kept only where it may be needed again.
         let again = self.sends_parameters_of(name).then(|| params.clone());
@@ -58,6 +60,16 @@ impl Core {
             (result, _) => result?,
         };
         ToolResult::read(&result).map_err(RequestError::BadResult)
+    }
+
+    async fn wait_for_others(&self, until: Instant) -> Result<SemaphorePermit<'_>, RequestError> {
+        match timeout_at(until, self.calls.acquire()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) | Err(_) => {
+                let reason = "other calls to the server take too long";
+                Err(RequestError::NotSent(reason.to_owned()))
+            }
+        }
     }
 
     /// Lists the tools.

@@ -1,6 +1,6 @@
 //! Requests that wait for their answers.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -72,7 +72,7 @@ pub(crate) struct InFlight {
 
 #[derive(Debug, Default)]
 struct Table {
-    waiting: HashMap<u64, Waiting>,
+    waiting: BTreeMap<u64, Waiting>,
     /// The last requests that nobody waits for any longer, though they were not answered.
     abandoned: VecDeque<u64>,
     /// Set once, when the connection is gone.
@@ -127,11 +127,11 @@ impl InFlight {
     }
 
     /// Makes a request known before it is sent.
-    pub(crate) fn register(self: &Arc<Self>, options: TicketOptions) -> Ticket {
+    pub(crate) fn register(self: &Arc<Self>, options: TicketOptions, now: Instant) -> Ticket {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, reply) = oneshot::channel();
         let shared = Arc::new(Shared {
-            alive: AtomicU64::new(self.now()),
+            alive: AtomicU64::new(self.age(now)),
             held: AtomicU32::new(0),
             is_over: AtomicBool::new(false),
             ended: Notify::new(),
@@ -265,7 +265,13 @@ impl InFlight {
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+        self.age(Instant::now())
+    }
+
+    /// How old the connection is at a moment, in milliseconds.
+    fn age(&self, moment: Instant) -> u64 {
+        let age = moment.saturating_duration_since(self.started);
+        u64::try_from(age.as_millis()).unwrap_or(u64::MAX)
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

@@ -12,8 +12,6 @@ use crate::traffic::Pulse;
 
 /// How long it is waited where the server does not say.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How much later than its time is over a request is given up on here.
-const SLACK: Duration = Duration::from_secs(1);
 /// How often a request is repeated.
 const ATTEMPTS: u32 = 8;
 
@@ -27,10 +25,8 @@ pub(super) async fn post_patiently(
 ) -> Result<Answer, HttpError> {
     let mut attempt = 0;
     loop {
-        // Whoever waits for the request keeps the time; this is only a second line.
-        let left = until(message.until) + SLACK;
-        let answer = endpoint.post_ref(headers, message.body.clone(), left).await;
-        match answer {
+        // Whoever waits for the request keeps the time.
+        match endpoint.post_untimed(headers, &message.body).await {
             Err(HttpError::Status(failure)) if attempt < ATTEMPTS => {
                 let Some(pause) = pause(&failure, attempt) else {
                     return Err(HttpError::Status(failure));

@@ -76,7 +76,7 @@ impl RpcError {
     /// Reads an error as far as it can be read: whatever a server sends here is an error.
     pub(crate) fn read(raw: &RawJson) -> Self {
         let Ok(Value::Object(mut fields)) = raw.value() else {
-            let start = &raw.bytes()[..raw.bytes().len().min(KEPT)];
+            let start = &raw.text().as_bytes()[..raw.text().len().min(KEPT)];
             return Self {
                 code: 0,
                 message: String::from_utf8_lossy(start).into_owned(),

@@ -74,27 +74,30 @@ impl fmt::Display for Oddity {
 
 /// Reads one message, or the messages of a batch, and hands on each, or why it can't be read.
 pub(crate) fn read_messages(text: &Bytes, mut take: impl FnMut(Result<Incoming, Oddity>)) {
-    let text = &as_utf8(text);
-    let text = &text.slice(leading_junk(text)..);
-    if text.first() == Some(&b'[') {
+    // What is not UTF-8 is replaced: one bad byte in a result must not lose the result.
+    let repaired;
+    let (message, text) = match String::from_utf8_lossy(text) {
+        Cow::Borrowed(valid) => (text, valid),
+        Cow::Owned(text) => {
+            repaired = Bytes::from(text);
+            (
+                &repaired,
+                std::str::from_utf8(&repaired).unwrap_or_default(),
+            )
+        }
+    };
+    let text = &text[leading_junk(text.as_bytes())..];
+    if text.starts_with('[') {
         let visitor = Batch {
-            message: text,
+            message,
             take: &mut take,
         };
-        let mut deserializer = serde_json::Deserializer::from_slice(text);
+        let mut deserializer = serde_json::Deserializer::from_str(text);
         if deserializer.deserialize_seq(visitor).is_err() {
             take(Err(Oddity::NotJson));
         }
     } else {
-        take(read_message(text, text));
-    }
-}
-
-/// The text with what is not UTF-8 replaced: one bad byte in a result must not lose the result.
-fn as_utf8(text: &Bytes) -> Bytes {
-    match String::from_utf8_lossy(text) {
-        Cow::Borrowed(_) => text.clone(),
-        Cow::Owned(repaired) => repaired.into(),
+        take(read_message(message, text));
     }
 }
 
@@ -127,7 +130,7 @@ impl<'de, F: FnMut(Result<Incoming, Oddity>)> Visitor<'de> for Batch<'_, F> {
             let Some(item) = items.next_element::<&RawValue>()? else {
                 return Ok(());
             };
-            (self.take)(read_message(self.message, item.get().as_bytes()));
+            (self.take)(read_message(self.message, item.get()));
         }
         let mut more = false;
         while items.next_element::<IgnoredAny>()?.is_some() {
@@ -159,8 +162,8 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-fn read_message(message: &Bytes, text: &[u8]) -> Result<Incoming, Oddity> {
-    let envelope: Envelope<'_> = serde_json::from_slice(text).map_err(|error| {
+fn read_message(message: &Bytes, text: &str) -> Result<Incoming, Oddity> {
+    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| {
         if error.is_data() {
             Oddity::NotRpc
         } else {
@@ -350,7 +353,7 @@ mod tests {
             };
             let result = outcome.unwrap();
             let range = message.as_ptr_range();
-            assert!(range.contains(&result.bytes().as_ptr()));
+            assert!(range.contains(&result.text().as_ptr()));
         });
     }
 

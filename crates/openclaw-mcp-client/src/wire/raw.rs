@@ -34,7 +34,8 @@ impl RawJson {
     }
 
     /// The text.
-    pub(crate) fn bytes(&self) -> &Bytes {
-        &self.0
+    pub(crate) fn text(&self) -> &str {
+        // It was made of text: that it is not can't be.
+        std::str::from_utf8(&self.0).unwrap_or_default()
     }
 }

@@ -126,7 +126,7 @@ async fn headers_can_be_lent() {
     headers.append("x-several", "2".parse().unwrap());
     for _ in 0..2 {
         let body = Bytes::from_static(b"{}");
-        endpoint.post_ref(&headers, body, LONG).await.unwrap();
+        endpoint.post_untimed(&headers, &body).await.unwrap();
         let request = received.recv().await.unwrap();
         assert_eq!(request.header("mcp-session-id"), Some("abc"));
         let several = request.headers.iter().filter(|it| it.0 == "x-several");

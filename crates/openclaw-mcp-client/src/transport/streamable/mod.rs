@@ -20,7 +20,7 @@ use super::poster::Poster;
 use super::{ExchangeError, Exchanged, Outgoing, replied};
 use crate::error::RequestError;
 use crate::http::{Answer, Body, EventStream, HttpEndpoint, HttpError};
-use crate::time::{self, until};
+use crate::time;
 use crate::traffic::{Inbound, Outbox, Source, Ticket};
 use crate::wire::{MESSAGE_LIMIT, RpcError};
 
@@ -160,10 +160,8 @@ impl Streamable {
     ) -> Exchanged {
         match answer.body {
             Body::Json(body) => {
-                let (left, pulse) = (until(message.until), ticket.pulse());
-                let text = body
-                    .read_heard(MESSAGE_LIMIT, left, || pulse.beat())
-                    .await?;
+                let pulse = ticket.pulse();
+                let text = body.read_untimed(MESSAGE_LIMIT, || pulse.beat()).await?;
                 let source = Source::Request(ticket.id());
                 self.shared.inbound.receive(&text, source, &self.outbox());
                 match ticket.try_reply() {
