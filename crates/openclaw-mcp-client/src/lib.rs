@@ -23,6 +23,7 @@ mod model;
 mod person;
 mod session;
 mod target;
+mod tasks;
 mod text;
 mod time;
 mod traffic;

@@ -34,7 +34,7 @@ pub(super) const MOST_KEPT: usize = 32;
 /// How often an HTTP/2 connection that carries something is asked whether it still works.
 const PING: Duration = Duration::from_secs(30);
 /// How many headers an answer may have. Behind some proxies there are more than the usual 100.
-const MOST_HEADERS: usize = 256;
+pub(super) const MOST_HEADERS: usize = 256;
 
 /// The pools of the process.
 #[derive(Debug)]

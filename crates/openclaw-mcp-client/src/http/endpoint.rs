@@ -1,7 +1,7 @@
 //! One address with its fixed headers.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -52,6 +52,8 @@ struct Address {
     plain: Option<Arc<KeptConnections>>,
     /// All headers of a POST without those of the single request.
     headers: HeaderMap,
+    /// The same with those of the last request, which usually are those of the next one, too.
+    last: Mutex<Option<(Arc<HeaderMap>, HeaderMap)>>,
     /// Whether the configuration names the host that requests are for.
     has_own_host: bool,
 }
@@ -99,17 +101,18 @@ impl HttpEndpoint {
     /// explains a failure may take some seconds more.
     pub(crate) async fn post(
         &self,
-        headers: HeaderMap,
+        headers: impl Into<Arc<HeaderMap>>,
         body: Bytes,
         within: Duration,
     ) -> Result<Answer, HttpError> {
-        self.post_by(&headers, &body, Some(deadline(within))).await
+        self.post_by(&headers.into(), &body, Some(deadline(within)))
+            .await
     }
 
     /// Sends a JSON text as `post` does, for callers that keep the headers and the time.
     pub(crate) async fn post_untimed(
         &self,
-        headers: &HeaderMap,
+        headers: &Arc<HeaderMap>,
         body: &Bytes,
     ) -> Result<Answer, HttpError> {
         self.post_by(headers, body, None).await
@@ -117,7 +120,7 @@ impl HttpEndpoint {
 
     async fn post_by(
         &self,
-        headers: &HeaderMap,
+        headers: &Arc<HeaderMap>,
         body: &Bytes,
         deadline: Option<Instant>,
     ) -> Result<Answer, HttpError> {
@@ -147,20 +150,22 @@ impl HttpEndpoint {
     /// Asks for a stream of events and waits for the head of the answer.
     pub(crate) async fn get(
         &self,
-        headers: HeaderMap,
+        headers: impl Into<Arc<HeaderMap>>,
         within: Duration,
     ) -> Result<Answer, HttpError> {
-        let (response, address) = self.simple(&Method::GET, &headers, within).await?;
+        let (response, address) = self.simple(&Method::GET, &headers.into(), within).await?;
         Ok(Answer::read(response, Arc::clone(&address.url)).await)
     }
 
     /// Asks the server to delete what is at the address.
     pub(crate) async fn delete(
         &self,
-        headers: HeaderMap,
+        headers: impl Into<Arc<HeaderMap>>,
         within: Duration,
     ) -> Result<(), HttpError> {
-        let (response, _) = self.simple(&Method::DELETE, &headers, within).await?;
+        let (response, _) = self
+            .simple(&Method::DELETE, &headers.into(), within)
+            .await?;
         discard(response.into_body()).await;
         Ok(())
     }
@@ -168,7 +173,7 @@ impl HttpEndpoint {
     async fn simple(
         &self,
         method: &Method,
-        headers: &HeaderMap,
+        headers: &Arc<HeaderMap>,
         within: Duration,
     ) -> Result<Answered, HttpError> {
         let (deadline, start) = (Some(deadline(within)), Arc::clone(&self.address));
@@ -184,7 +189,7 @@ impl HttpEndpoint {
         &self,
         method: &Method,
         mut address: Arc<Address>,
-        headers: &HeaderMap,
+        headers: &Arc<HeaderMap>,
         body: &Bytes,
         deadline: Option<Instant>,
     ) -> Result<(Response<Incoming>, Arc<Address>, Option<Lasting>), HttpError> {
@@ -279,6 +284,7 @@ impl Address {
             uri,
             plain,
             headers,
+            last: Mutex::default(),
             has_own_host: fixed.contains_key(HOST),
         }
     }
@@ -300,7 +306,7 @@ impl Address {
     fn request(
         &self,
         method: &Method,
-        headers: &HeaderMap,
+        headers: &Arc<HeaderMap>,
         body: &Bytes,
     ) -> Result<Request<RequestBody>, HttpError> {
         let Some(uri) = &self.uri else {
@@ -311,16 +317,7 @@ impl Address {
         let mut request = Request::new(RequestBody::new(body.clone()));
         *request.method_mut() = method.clone();
         *request.uri_mut() = uri.clone();
-        let mut all = HeaderMap::with_capacity(self.headers.len() + headers.len());
-        // Those of the request win: they are the transport's.
-        for (name, value) in &self.headers {
-            if !headers.contains_key(name) {
-                all.append(name, value.clone());
-            }
-        }
-        for (name, value) in headers {
-            all.append(name, value.clone());
-        }
+        let mut all = self.with_headers(headers);
         if *method != Method::POST {
             all.remove(CONTENT_TYPE);
         }
@@ -329,6 +326,27 @@ impl Address {
         }
         *request.headers_mut() = all;
         Ok(request)
+    }
+}
+
+impl Address {
+    /// All headers of a POST. Those of the request win: they are the transport's.
+    fn with_headers(&self, headers: &Arc<HeaderMap>) -> HeaderMap {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, all)) = last.as_ref()
+            && Arc::ptr_eq(of, headers)
+        {
+            return all.clone();
+        }
+        let mut all = self.headers.clone();
+        for name in headers.keys() {
+            all.remove(name);
+        }
+        for (name, value) in headers.iter() {
+            all.append(name, value.clone());
+        }
+        *last = Some((Arc::clone(headers), all.clone()));
+        all
     }
 }
 

@@ -4,22 +4,28 @@
 //! itself and makes a large future for every request. Without TLS there is only HTTP/1.1, and a
 //! list will do.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use http::{Request, Response, Uri};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tower_service::Service as _;
 
-use super::clients::{KEPT, MOST_KEPT};
+use super::clients::{KEPT, MOST_HEADERS, MOST_KEPT};
 use super::connector::{ConnectError, Connector};
 use super::request_body::RequestBody;
+use crate::tasks::OwnedTask;
 
 /// How often it is looked for connections that have been kept long enough.
 const LOOKED_AT: Duration = Duration::from_secs(30);
+
+/// How many headers the answers of nearly all hosts have at most.
+const FEW_HEADERS: usize = 50;
+
+/// After how many answers it is worth a new connection to have one without that room.
+const WORTH_REPLACING: u32 = 64;
 
 /// Connections to one host.
 pub(super) struct KeptConnections {
@@ -27,6 +33,8 @@ pub(super) struct KeptConnections {
     /// The host.
     uri: Uri,
     list: Mutex<List>,
+    /// Whether its answers have few headers, as the first one tells.
+    has_few_headers: OnceLock<bool>,
 }
 
 #[derive(Default)]
@@ -34,11 +42,15 @@ struct List {
     /// Those that have answered, the last one at the end. Some may still send the rest of it.
     kept: Vec<Kept>,
     /// Looks for those that have been kept long enough.
-    watch: Option<JoinHandle<()>>,
+    watch: Option<OwnedTask>,
 }
 
 struct Kept {
     sender: SendRequest<RequestBody>,
+    /// Whether it takes more headers than usual.
+    is_roomy: bool,
+    /// How often it has answered.
+    answers: u32,
     since: Instant,
 }
 
@@ -58,6 +70,7 @@ impl KeptConnections {
             connector,
             uri,
             list: Mutex::default(),
+            has_few_headers: OnceLock::new(),
         }
     }
 
@@ -79,7 +92,12 @@ impl KeptConnections {
             *has_begun = true;
             let mut error = match kept.sender.try_send_request(request).await {
                 Ok(response) => {
-                    self.keep(kept);
+                    let few = || response.headers().len() <= FEW_HEADERS;
+                    let has_few = *self.has_few_headers.get_or_init(few);
+                    kept.answers += 1;
+                    if !(has_few && kept.is_roomy && kept.answers >= WORTH_REPLACING) {
+                        self.keep(kept);
+                    }
                     return Ok(response);
                 }
                 Err(error) => error,
@@ -108,17 +126,22 @@ impl KeptConnections {
             list.kept.remove(0);
         }
         list.kept.push(connection);
-        if list.watch.as_ref().is_none_or(JoinHandle::is_finished) {
-            list.watch = Some(tokio::spawn(watch(Arc::downgrade(self))));
+        if list.watch.as_ref().is_none_or(OwnedTask::is_finished) {
+            list.watch = Some(OwnedTask::spawn(watch(Arc::downgrade(self))));
         }
     }
 
     async fn connect(self: &Arc<Self>) -> Result<Kept, KeptError> {
         let connecting = self.connector.clone().call(self.uri.clone());
         let stream = connecting.await.map_err(KeptError::Connect)?;
-        // Room for more headers than the usual hundred would have to be made for each answer; the
-        // proxies that add so many speak TLS.
-        let handshake = http1::handshake(stream).await;
+        let mut builder = http1::Builder::new();
+        // Room for more than the usual hundred headers is made anew for each answer, and costs: a
+        // host that was seen to send few does without.
+        let is_roomy = self.has_few_headers.get() != Some(&true);
+        if is_roomy {
+            builder.max_headers(MOST_HEADERS);
+        }
+        let handshake = builder.handshake(stream).await;
         let (sender, connection) = handshake.map_err(KeptError::Unsent)?;
         let list = Arc::downgrade(self);
         // The task ends with the connection: when the other side closes it, or when nobody is left
@@ -131,6 +154,8 @@ impl KeptConnections {
         });
         Ok(Kept {
             sender,
+            is_roomy,
+            answers: 0,
             since: Instant::now(),
         })
     }

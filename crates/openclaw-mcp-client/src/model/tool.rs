@@ -1,11 +1,11 @@
 //! Tools, and what they give.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{Content, Fields};
-use crate::wire::{RawJson, first_items, read_value};
+use crate::wire::{Listed, RawJson, read_value};
 
 /// A tool of a server, in the server's words.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,8 +49,8 @@ const BLOCK_LIMIT: usize = 10_000;
 /// The parts of a result, not read yet.
 #[derive(Deserialize)]
 struct Parts<'a> {
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "blocks")]
+    content: Listed<'a>,
     #[serde(borrow, default, rename = "structuredContent")]
     structured: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "toolResult")]
@@ -59,6 +59,10 @@ struct Parts<'a> {
     is_error: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "_meta")]
     meta: Option<&'a RawValue>,
+}
+
+fn blocks<'de, D: Deserializer<'de>>(source: D) -> Result<Listed<'de>, D::Error> {
+    Listed::read(source, BLOCK_LIMIT)
 }
 
 /// What a tool gave.
@@ -133,9 +137,7 @@ impl ToolResult {
                 .map(|fields| fields.0),
             ..Self::default()
         };
-        if let Some(content) = parts.content {
-            result.read_content(content);
-        }
+        result.read_content(&parts.content);
         // The last one is how the first drafts of the protocol had it.
         if let Some(data) = parts.structured.or(parts.old) {
             result.read_structured(data);
@@ -143,11 +145,16 @@ impl ToolResult {
         Ok(result)
     }
 
-    fn read_content(&mut self, content: &RawValue) {
-        let Ok(blocks) = first_items(content, BLOCK_LIMIT) else {
-            self.missing.push("the content is not a list".to_owned());
-            return;
+    fn read_content(&mut self, content: &Listed<'_>) {
+        let blocks = match content {
+            Listed::Absent => return,
+            Listed::Other => {
+                self.missing.push("the content is not a list".to_owned());
+                return;
+            }
+            Listed::Items(blocks) => blocks,
         };
+        self.content.reserve_exact(blocks.items.len());
         for (number, block) in blocks.items.iter().enumerate() {
             if let Some(text) = Content::read_text(block) {
                 self.content.push(text);
@@ -206,7 +213,11 @@ mod tests {
     #[test]
     fn a_result_with_nothing_in_it_is_empty() {
         assert_eq!(result("{}"), ToolResult::default());
-        assert_eq!(result(r#"{"content":"text"}"#).missing.len(), 1);
+        assert_eq!(result(r#"{"content":null}"#), ToolResult::default());
+        for other in ["\"text\"", "{\"a\":[1]}", "1", "-1", "1.5", "true"] {
+            let result = result(&format!("{{\"content\":{other}}}"));
+            assert_eq!(result.missing.len(), 1, "{other}");
+        }
         assert_eq!(
             result(r#"{"structuredContent":[1]}"#).structured,
             Some(serde_json::json!([1]))

@@ -222,7 +222,7 @@ impl Core {
         Ok(Outgoing {
             method: request.method,
             body,
-            headers,
+            headers: Arc::new(headers),
             stateless: modern.is_some(),
             until: request.limits.until,
         })

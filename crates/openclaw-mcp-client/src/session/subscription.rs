@@ -12,9 +12,9 @@ use super::core::{Core, Limits, Request, Speech};
 use super::params::Parameters;
 use crate::error::RequestError;
 use crate::target::Timeouts;
+use crate::tasks::OwnedTask;
 use crate::time::{FOR_EVER, deadline};
 use crate::traffic::{Changes, TicketKind, TicketOptions};
-use crate::transport::OwnedTask;
 
 /// How long it is waited before it is taken up again.
 const RETRY: Duration = Duration::from_secs(1);

@@ -9,10 +9,10 @@ use tokio::time::{Instant, timeout_at};
 use super::patience::post_patiently;
 use super::poster::Poster;
 use super::streamable::VERSION;
-use super::tasks::OwnedTask;
 use super::{ExchangeError, Exchanged, Outgoing, replied};
 use crate::error::RequestError;
 use crate::http::{Answer, Body, EventStream, HttpEndpoint, HttpError};
+use crate::tasks::OwnedTask;
 use crate::time;
 use crate::traffic::{Inbound, Outbox, Source, Ticket};
 use crate::wire::MESSAGE_LIMIT;
@@ -235,12 +235,9 @@ impl Shared {
 }
 
 impl State {
-    fn headers(&self) -> HeaderMap {
-        let version = self.version.clone();
-        version
-            .map(|version| (VERSION, version))
-            .into_iter()
-            .collect()
+    fn headers(&self) -> Arc<HeaderMap> {
+        let version = self.version.clone().map(|version| (VERSION, version));
+        Arc::new(version.into_iter().collect())
     }
 }
 

@@ -5,7 +5,8 @@ mod patience;
 mod poster;
 mod stdio;
 mod streamable;
-mod tasks;
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -14,7 +15,6 @@ use tokio::time::Instant;
 pub(crate) use self::events::Events;
 pub(crate) use self::stdio::{Presence, Stdio};
 pub(crate) use self::streamable::Streamable;
-pub(crate) use self::tasks::OwnedTask;
 use crate::error::{RequestError, UnknownOutcome};
 use crate::http::HttpError;
 use crate::traffic::{Lost, Reply, Ticket};
@@ -25,7 +25,7 @@ pub(crate) struct Outgoing {
     pub(crate) method: &'static str,
     pub(crate) body: Bytes,
     /// Headers that describe it, where there are headers.
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: Arc<HeaderMap>,
     /// Whether it stands for itself, outside of any session.
     pub(crate) stateless: bool,
     /// When its time is over.

@@ -1,5 +1,6 @@
 //! Posting to a server that asks to be asked later.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -19,7 +20,7 @@ const ATTEMPTS: u32 = 8;
 /// within the time that the request has.
 pub(super) async fn post_patiently(
     endpoint: &HttpEndpoint,
-    headers: &HeaderMap,
+    headers: &Arc<HeaderMap>,
     message: &Outgoing,
     pulse: &Pulse,
 ) -> Result<Answer, HttpError> {

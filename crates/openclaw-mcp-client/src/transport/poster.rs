@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::tasks::OwnedTask;
+use crate::tasks::OwnedTask;
 use crate::time::deadline;
 use crate::traffic::Outbox;
 

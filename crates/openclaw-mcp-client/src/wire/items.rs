@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Deserializer;
-use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The first items of a list, and how many more there are.
@@ -43,5 +43,70 @@ impl<'de> Visitor<'de> for First {
             more += 1;
         }
         Ok(FirstItems { items, more })
+    }
+}
+
+/// Something that should be a list.
+#[derive(Debug, Default)]
+pub(crate) enum Listed<'a> {
+    /// It is not there.
+    #[default]
+    Absent,
+    /// It is something else.
+    Other,
+    /// It is one.
+    Items(FirstItems<'a>),
+}
+
+impl<'a> Listed<'a> {
+    /// Reads the first items of what should be a list.
+    pub(crate) fn read<D: Deserializer<'a>>(source: D, limit: usize) -> Result<Self, D::Error> {
+        source.deserialize_any(Lenient { limit })
+    }
+}
+
+struct Lenient {
+    limit: usize,
+}
+
+impl<'de> Visitor<'de> for Lenient {
+    type Value = Listed<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Self::Value, A::Error> {
+        let first = First { limit: self.limit };
+        first.visit_seq(sequence).map(Listed::Items)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Listed::Other)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(Listed::Absent)
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(Listed::Other)
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Listed::Other)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(Listed::Other)
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(Listed::Other)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Listed::Other)
     }
 }

@@ -9,7 +9,7 @@ mod value;
 
 pub use error::RpcError;
 pub(crate) use incoming::{Incoming, ReplyId, ServerRequestId, read_messages};
-pub(crate) use items::first_items;
+pub(crate) use items::{Listed, first_items};
 pub(crate) use outgoing::{error_reply, notification, reply, request};
 pub(crate) use raw::RawJson;
 pub(crate) use value::read_value;

@@ -1,5 +1,7 @@
 //! What is sent, and what is made of an answer.
 
+use std::sync::Arc;
+
 use tokio::sync::mpsc;
 
 use super::server::{Received, Server, answer, json};
@@ -124,6 +126,7 @@ async fn headers_can_be_lent() {
     headers.insert("mcp-session-id", "abc".parse().unwrap());
     headers.append("x-several", "1".parse().unwrap());
     headers.append("x-several", "2".parse().unwrap());
+    let headers = Arc::new(headers);
     for _ in 0..2 {
         let body = Bytes::from_static(b"{}");
         endpoint.post_untimed(&headers, &body).await.unwrap();

@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 
 use self::reader::{Line, LineReader};
 use self::writer::{LineWriter, WriteError};
-use super::tasks::OwnedTask;
+use crate::tasks::OwnedTask;
 use crate::traffic::{Inbound, Lost, Outbox, Source};
 
 /// How long a program that closed its output may take to end before it is ended.

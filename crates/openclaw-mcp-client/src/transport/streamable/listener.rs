@@ -7,10 +7,10 @@ use http::HeaderMap;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::super::tasks::OwnedTask;
 use super::Shared;
 use super::stream::{LAST_EVENT, Position, may_pass};
 use crate::http::{Body, HttpError};
+use crate::tasks::OwnedTask;
 use crate::traffic::{Changes, Outbox, Source};
 
 /// How long the server may take to begin.
@@ -51,8 +51,7 @@ async fn listen(shared: &Shared, outbox: &Arc<dyn Outbox>, ready: &watch::Sender
     let mut failures = 0;
     let mut is_first = true;
     loop {
-        let mut headers = HeaderMap::new();
-        shared.session().describe(&mut headers);
+        let mut headers = HeaderMap::clone(&shared.session().headers());
         if let Some(last) = &position.last {
             headers.insert(LAST_EVENT, last.clone());
         }

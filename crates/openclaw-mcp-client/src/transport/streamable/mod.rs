@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue};
+use http::HeaderMap;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
@@ -85,7 +85,7 @@ impl Streamable {
 
     /// Speaks the revision that was agreed on.
     pub(crate) fn speak(&self, version: &str) {
-        self.shared.session().version = HeaderValue::from_str(version).ok();
+        self.shared.session().speak(version);
     }
 
     /// Starts to use the session that was made.
@@ -116,10 +116,11 @@ impl Streamable {
             if !session.settled && !initializes && !message.stateless {
                 return Err(ExchangeError::SessionExpired(session.generation));
             }
-            let mut headers = message.headers.clone();
-            if !message.stateless {
-                session.describe(&mut headers);
-            }
+            let headers = if message.stateless {
+                message.headers.clone()
+            } else {
+                session.headers()
+            };
             (headers, session.generation)
         };
         let posted =
@@ -155,7 +156,7 @@ impl Streamable {
         &self,
         answer: Answer,
         message: &Outgoing,
-        resume_with: Option<HeaderMap>,
+        resume_with: Option<Arc<HeaderMap>>,
         ticket: &mut Ticket,
     ) -> Exchanged {
         match answer.body {
@@ -224,14 +225,15 @@ impl Streamable {
         *lock(&self.poster) = Poster::none();
         lock(&self.draining).abort_all();
         self.shared.inbound.in_flight.close("it was disconnected");
-        let mut headers = HeaderMap::new();
-        let has_session = {
+        let headers = {
             let mut session = self.shared.session();
-            session.describe(&mut headers);
+            let headers = session.headers();
             session.begin();
-            headers.contains_key(session::ID)
+            headers
         };
-        if has_session && let Err(error) = self.shared.endpoint.delete(headers, GOODBYE).await {
+        if headers.contains_key(session::ID)
+            && let Err(error) = self.shared.endpoint.delete(headers, GOODBYE).await
+        {
             // Many servers don't let clients end sessions.
             tracing::debug!(server = %self.shared.inbound.server, "the session was not ended: {error}");
         }
@@ -259,8 +261,7 @@ impl Shared {
     }
 
     async fn notify(&self, message: Bytes, until: Instant) -> Result<(), HttpError> {
-        let mut headers = HeaderMap::new();
-        self.session().describe(&mut headers);
+        let headers = self.session().headers();
         let within = time::until(until);
         self.endpoint.post(headers, message, within).await?;
         Ok(())

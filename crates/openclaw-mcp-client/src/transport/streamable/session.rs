@@ -1,5 +1,7 @@
 //! The session of the first era, as headers.
 
+use std::sync::Arc;
+
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// Which session a request belongs to.
@@ -10,9 +12,8 @@ pub(crate) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-ver
 /// What is known of the session.
 #[derive(Debug, Default)]
 pub(crate) struct SessionState {
-    id: Option<HeaderValue>,
-    /// The revision that was agreed on.
-    pub(crate) version: Option<HeaderValue>,
+    /// The headers of a request in it.
+    headers: Arc<HeaderMap>,
     /// Whether requests may be sent in it.
     pub(crate) settled: bool,
     /// How many there have been.
@@ -22,18 +23,26 @@ pub(crate) struct SessionState {
 impl SessionState {
     /// Forgets the session, to make a new one.
     pub(crate) fn begin(&mut self) {
-        self.id = None;
-        self.version = None;
+        self.headers = Arc::default();
         self.settled = false;
     }
 
     /// Takes the identifier that the server assigned.
     pub(crate) fn assigned(&mut self, headers: &HeaderMap) {
-        self.id = headers.get(ID).cloned().map(|mut id| {
+        let ours = Arc::make_mut(&mut self.headers);
+        ours.remove(ID);
+        if let Some(mut id) = headers.get(ID).cloned() {
             // Whoever has it can take part in the session.
             id.set_sensitive(true);
-            id
-        });
+            ours.insert(ID, id);
+        }
+    }
+
+    /// Takes the revision that was agreed on.
+    pub(crate) fn speak(&mut self, version: &str) {
+        if let Ok(version) = HeaderValue::from_str(version) {
+            Arc::make_mut(&mut self.headers).insert(VERSION, version);
+        }
     }
 
     /// Requests may be sent from now on.
@@ -42,13 +51,8 @@ impl SessionState {
         self.generation += 1;
     }
 
-    /// Adds the headers of a request in this session.
-    pub(crate) fn describe(&self, headers: &mut HeaderMap) {
-        if let Some(id) = &self.id {
-            headers.insert(ID, id.clone());
-        }
-        if let Some(version) = &self.version {
-            headers.insert(VERSION, version.clone());
-        }
+    /// The headers of a request in this session.
+    pub(crate) fn headers(&self) -> Arc<HeaderMap> {
+        Arc::clone(&self.headers)
     }
 }

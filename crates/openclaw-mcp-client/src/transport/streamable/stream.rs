@@ -29,7 +29,7 @@ pub(crate) struct Reading<'a> {
     outbox: &'a Arc<dyn Outbox>,
     /// The headers with which the stream is taken up again, where the protocol lets it: those of
     /// the session that it belongs to, which may be an old one by then.
-    resume_with: Option<HeaderMap>,
+    resume_with: Option<Arc<HeaderMap>>,
     position: Position,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Reading<'a> {
     pub(super) fn new(
         shared: &'a Shared,
         outbox: &'a Arc<dyn Outbox>,
-        resume_with: Option<HeaderMap>,
+        resume_with: Option<Arc<HeaderMap>>,
     ) -> Self {
         Self {
             shared,
@@ -140,7 +140,7 @@ impl<'a> Reading<'a> {
         while *failures < ATTEMPTS {
             sleep(self.position.pause(*failures)).await;
             *failures += 1;
-            let mut headers = session.clone();
+            let mut headers = HeaderMap::clone(session);
             headers.insert(LAST_EVENT, position.clone());
             let within = time::until(until);
             match self.shared.endpoint.get(headers, within).await {

@@ -10,6 +10,11 @@ impl OwnedTask {
     pub(crate) fn spawn(work: impl Future<Output = ()> + Send + 'static) -> Self {
         Self(tokio::spawn(work))
     }
+
+    /// Whether it has ended by itself.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.0.is_finished()
+    }
 }
 
 impl Drop for OwnedTask {
