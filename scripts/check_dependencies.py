@@ -82,6 +82,7 @@ OWN_DEPENDENCIES = {
     "openclaw": {"openclaw-config", "openclaw-secrets", "openclaw-state"},
     "openclaw-config": {"openclaw-secrets", "openclaw-state"},
     "openclaw-content": set(),
+    "openclaw-engine": set(),
     "openclaw-mcp": {
         "openclaw-config",
         "openclaw-mcp-client",

@@ -1,0 +1,51 @@
+//! What can be asked.
+
+use std::pin::Pin;
+
+use crate::failure::EngineFailure;
+use crate::overview::Overview;
+use crate::prompts::{PromptReport, PromptRequest, PromptsReport};
+use crate::resources::{ReadReport, ReadRequest, ResourcesReport};
+use crate::servers::{LogsReport, OneServer, ServerDetails, ServersQuery, ServersReport};
+use crate::tools::{
+    ApprovalReport, ApprovalRequest, CallReport, CallRequest, OfServer, ToolsReport,
+};
+
+/// An answer that is still to come. Dropping it withdraws the question.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, EngineFailure>> + Send + 'a>>;
+
+/// A runtime: in this process, or in the gateway.
+///
+/// Servers that a question needs are started by it; those that it does not need are left alone.
+pub trait Engine: Send + Sync {
+    /// How the servers of an agent are.
+    fn servers(&self, query: ServersQuery) -> Pending<'_, ServersReport>;
+    /// How one server is, in detail.
+    fn server(&self, query: OneServer) -> Pending<'_, ServerDetails>;
+    /// Connects a server that was disconnected or failed.
+    fn connect(&self, query: OneServer) -> Pending<'_, ServerDetails>;
+    /// Stops a server until somebody asks for it.
+    fn disconnect(&self, query: OneServer) -> Pending<'_, ServerDetails>;
+    /// Lists again what servers offer, and revives those that failed.
+    fn refresh(&self, query: OfServer) -> Pending<'_, ServersReport>;
+    /// The last lines that a server wrote to its standard error.
+    fn logs(&self, query: OneServer) -> Pending<'_, LogsReport>;
+    /// The tools that an agent may use.
+    fn tools(&self, query: OfServer) -> Pending<'_, ToolsReport>;
+    /// Calls a tool.
+    fn call(&self, request: CallRequest) -> Pending<'_, CallReport>;
+    /// Accepts the definition that a tool has now.
+    fn approve(&self, request: ApprovalRequest) -> Pending<'_, ApprovalReport>;
+    /// The resources that servers offer.
+    fn resources(&self, query: OfServer) -> Pending<'_, ResourcesReport>;
+    /// Reads a resource.
+    fn read(&self, request: ReadRequest) -> Pending<'_, ReadReport>;
+    /// The prompts that servers offer.
+    fn prompts(&self, query: OfServer) -> Pending<'_, PromptsReport>;
+    /// Fills in a prompt.
+    fn prompt(&self, request: PromptRequest) -> Pending<'_, PromptReport>;
+    /// Everything at one glance. Nothing is started for it.
+    fn overview(&self) -> Pending<'_, Overview>;
+    /// Ends what was started for this engine alone, and waits for it.
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}

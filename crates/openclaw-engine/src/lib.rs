@@ -1,0 +1,41 @@
+//! The boundary between those who ask (commands, pages, editors) and the runtime that has the
+//! servers, so that it makes no difference in which process that lives.
+//!
+//! Everything that crosses it is plain data that can be written as JSON, in the shapes that the
+//! command line prints: another process needs nothing but these types.
+//!
+//! | module | owns | never contains |
+//! |---|---|---|
+//! | `engine` | what can be asked | how it is answered |
+//! | `failure` | why something was not done, and whose fault it is | formatting for terminals |
+//! | `servers` | servers and how they are | |
+//! | `tools` | tools, and calls of them | |
+//! | `resources`, `prompts` | what else servers offer | |
+//! | `overview` | everything at one glance | |
+
+mod engine;
+mod failure;
+mod overview;
+mod prompts;
+mod resources;
+mod servers;
+mod tools;
+
+pub use engine::{Engine, Pending};
+pub use failure::{Blame, EngineFailure};
+pub use overview::{AgentReport, Credentials, GatewayReport, Overview};
+pub use prompts::{
+    PromptArgumentReport, PromptMessageReport, PromptReport, PromptRequest, PromptSummary,
+    PromptsReport,
+};
+pub use resources::{
+    ContentsReport, ReadReport, ReadRequest, ResourceSummary, ResourcesReport, TemplateSummary,
+};
+pub use servers::{
+    AuthKind, LogsReport, OneServer, ServerDetails, ServerReport, ServersQuery, ServersReport,
+    ShownState, TransportKind,
+};
+pub use tools::{
+    ApprovalReport, ApprovalRequest, CallArguments, CallReport, CallRequest, OfServer, ToolReport,
+    ToolsReport,
+};

@@ -1,0 +1,64 @@
+//! Everything at one glance.
+
+use serde::{Deserialize, Serialize};
+
+use crate::servers::ServerReport;
+
+/// The gateway.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GatewayReport {
+    /// Whether there is one.
+    pub running: bool,
+    /// The number of its process.
+    pub pid: Option<u32>,
+    /// How long it has been running.
+    pub uptime_ms: Option<u64>,
+    /// Where it listens.
+    pub address: Option<String>,
+}
+
+/// Whether the key of a model is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Credentials {
+    /// It is.
+    Ok,
+    /// It is not.
+    Missing,
+    /// None is needed.
+    Builtin,
+}
+
+/// An agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentReport {
+    /// Its name.
+    pub id: String,
+    /// Its model, where one is chosen.
+    pub model: Option<String>,
+    /// Whether its model's key is there.
+    pub credentials: Credentials,
+    /// The names of its servers.
+    pub servers: Vec<String>,
+}
+
+/// Everything at one glance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Overview {
+    /// The version of the program that has the servers.
+    pub version: String,
+    /// The gateway.
+    pub gateway: GatewayReport,
+    /// The servers of the default agent.
+    pub servers: Vec<ServerReport>,
+    /// The agents.
+    pub agents: Vec<AgentReport>,
+    /// How many sessions there are.
+    pub sessions: u64,
+    /// What is wrong with the configuration, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_error: Option<String>,
+}

@@ -1,0 +1,147 @@
+//! Servers and how they are.
+
+use serde::{Deserialize, Serialize};
+
+/// Asks how the servers of an agent are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServersQuery {
+    /// The agent; the default one if none is named.
+    pub agent: Option<String>,
+    /// Whether to wait until each server is ready or will not be so soon. Without it the answer
+    /// is how they are right now; starting goes on.
+    pub wait: bool,
+}
+
+/// Names one server of an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OneServer {
+    /// The agent; the default one if none is named.
+    pub agent: Option<String>,
+    /// The server.
+    pub server: String,
+}
+
+/// How a server is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransportKind {
+    /// Over the standard streams of its program.
+    Stdio,
+    /// Over Streamable HTTP.
+    Http,
+    /// Over HTTP with server-sent events.
+    Sse,
+}
+
+/// How a server is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShownState {
+    /// It can be used.
+    Ready,
+    /// It is being started or reached.
+    Connecting,
+    /// It was lost and is started or reached again.
+    Restarting,
+    /// It wants to know who we are.
+    NeedsAuth,
+    /// It is given up on until somebody asks for it.
+    Failed,
+    /// It does not run, because nobody needs it or somebody stopped it.
+    Stopped,
+    /// The configuration switches it off.
+    Disabled,
+}
+
+/// How we prove to a server who we are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AuthKind {
+    /// Not at all.
+    None,
+    /// With a key or header of the configuration.
+    ApiKey,
+    /// With an OAuth login.
+    Oauth,
+}
+
+/// A server of an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerReport {
+    /// Its name.
+    pub name: String,
+    /// How it is spoken to; none if its definition can't be used.
+    pub transport: Option<TransportKind>,
+    /// The program with its arguments, or the address; credentials hidden.
+    pub target: String,
+    /// Whether the configuration switches it on.
+    pub enabled: bool,
+    /// How it is.
+    pub state: ShownState,
+    /// How we prove who we are.
+    pub auth: AuthKind,
+    /// How many tools the agent may use.
+    pub tools: usize,
+    /// How many resources it offers.
+    pub resources: usize,
+    /// How many prompts it offers.
+    pub prompts: usize,
+    /// The number of its process.
+    pub pid: Option<u32>,
+    /// The revision of the protocol that was agreed on.
+    pub protocol_version: Option<String>,
+    /// How often it was started again.
+    pub restarts: u32,
+    /// What went wrong, or why it does not run.
+    pub error: Option<String>,
+}
+
+/// The servers of an agent, in the order of their names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServersReport {
+    /// The servers.
+    pub servers: Vec<ServerReport>,
+}
+
+/// A server in detail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerDetails {
+    /// What the list says about it.
+    #[serde(flatten)]
+    pub report: ServerReport,
+    /// The name and version that it gives itself; only its word.
+    pub server_info: Option<String>,
+    /// The session that the server assigned, shortened: who has it can take part.
+    pub session_id: Option<String>,
+    /// When the login expires.
+    pub token_expires_at: Option<String>,
+    /// What the login allows.
+    pub scopes: Option<Vec<String>>,
+    /// Who issued it.
+    pub issuer: Option<String>,
+    /// When it last answered a heartbeat.
+    pub last_heartbeat: Option<String>,
+    /// The last lines of its standard error.
+    pub stderr: Vec<String>,
+    /// The program that the command stands for on this machine.
+    pub resolved_command: Option<String>,
+    /// How many things that it sent could not be used.
+    pub passed_over: u64,
+}
+
+/// What a server wrote to its standard error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogsReport {
+    /// The server.
+    pub server: String,
+    /// The last lines, the newest at the end.
+    pub lines: Vec<String>,
+    /// How many lines there were in all, so that who asks again knows what is new.
+    pub total: u64,
+}
