@@ -85,8 +85,10 @@ OWN_DEPENDENCIES = {
     "openclaw-engine": set(),
     "openclaw-mcp": {
         "openclaw-config",
+        "openclaw-content",
         "openclaw-mcp-client",
         "openclaw-process",
+        "openclaw-secrets",
         "openclaw-state",
         "openclaw-testkit",
     },

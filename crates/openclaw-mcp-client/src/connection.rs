@@ -61,6 +61,8 @@ pub struct Diagnostics {
     pub pid: Option<u32>,
     /// The last lines of its standard error.
     pub stderr: Vec<String>,
+    /// How many lines there were in all.
+    pub stderr_total: u64,
     /// How many things that it sent could not be used.
     pub passed_over: u64,
     /// How many requests wait for their answers.
@@ -89,17 +91,19 @@ impl Connection {
     /// What can be told about the connection.
     pub fn diagnostics(&self) -> Diagnostics {
         let terms = self.core.terms();
-        let (transport, pid, stderr) = match &self.core.link {
-            Link::Stdio(stdio) => (Transport::Stdio, Some(stdio.pid()), stdio.stderr().lines()),
-            Link::Streamable(_) => (Transport::StreamableHttp, None, Vec::new()),
-            Link::Events(_) => (Transport::HttpEvents, None, Vec::new()),
+        let (transport, program) = match &self.core.link {
+            Link::Stdio(stdio) => (Transport::Stdio, Some(stdio)),
+            Link::Streamable(_) => (Transport::StreamableHttp, None),
+            Link::Events(_) => (Transport::HttpEvents, None),
         };
+        let stderr = program.map(|program| program.stderr());
         Diagnostics {
             transport,
             era: terms.as_ref().map_or(Era::Legacy, |terms| terms.era),
             version: terms.as_ref().map_or("", |terms| terms.version),
-            pid,
-            stderr,
+            pid: program.map(|program| program.pid()),
+            stderr: stderr.map(|it| it.lines()).unwrap_or_default(),
+            stderr_total: stderr.map(|it| it.total()).unwrap_or_default(),
             passed_over: self.core.inbound.oddities(),
             in_flight: self.core.inbound.in_flight.len(),
         }

@@ -2,28 +2,49 @@
 //!
 //! | module | owns | never contains |
 //! |---|---|---|
-//! | `arguments` | whether arguments fit a tool | what models are told about it |
-//! | `audit` | the log of all calls | what was said in them |
-//! | `names` | what tools are called for models, and the way back | splitting names |
-//! | `pins` | noticing that a tool's definition changed | deciding what follows |
-//! | `policy` | which tools an agent may use | asking persons |
-//! | `schema` | schemas that models take | checking arguments |
+//! | `servers` | the servers of a configuration, shared by all agents | one server's life |
 //! | `supervise` | keeping a server running, and knowing what it offers | who uses it |
+//! | `launch` | from a definition to something to connect to | connecting |
+//! | `offering` | what a server offers, made ready once | who may use it |
+//! | `assembly` | the tools of an agent at one moment | calling them |
+//! | `call` | the way of a call, ending in an outcome | how messages travel |
+//! | `names` | what tools are called for models, and the way back | splitting names |
+//! | `policy` | which tools an agent may use | asking persons |
+//! | `approval` | when a person is asked, and what was answered for good | how people are asked |
+//! | `pins` | noticing that a tool's definition changed | deciding what follows |
+//! | `schema` | schemas that models take | checking arguments |
+//! | `arguments` | whether arguments and results fit a tool | what models are told about it |
+//! | `results` | long results, kept to be read on | framing |
+//! | `audit` | the log of all calls | what was said in them |
 
+mod approval;
 mod arguments;
+mod assembly;
 mod audit;
+mod call;
+mod launch;
 mod names;
+mod offering;
 mod pins;
 mod policy;
+mod results;
 mod schema;
+mod servers;
 mod supervise;
 
 pub use arguments::{ArgumentCheck, InvalidArguments, UnusableSchema};
+pub use assembly::{AgentTool, AgentTools, Meant};
 pub use audit::{AuditEntry, AuditLog, CallOutcome};
+pub use call::{Approval, Call, CallEnd, Part, ToolChoice, ToolOutcome};
 pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNames, ToolSource};
+pub use offering::{Offering, PreparedTool};
 pub use pins::{DefinitionHash, PinError, Pins, Verdict};
 pub use policy::{Decision, Policy, ServerFilter};
 pub use schema::{SchemaDialect, SchemaError, schema_for_model};
+pub use servers::{
+    AgentPlan, PlannedServer, ServerView, Servers, ServersError, ServersSetup, Standing, StartMode,
+    UnknownAgent,
+};
 pub use supervise::{
     Catalog, Fleet, ManagedServer, Pace, PendingTarget, Reconciled, ServerSetup, ServerState,
     Status, TargetSource, Unresolved, Wanted,

@@ -1,7 +1,7 @@
 //! The last lines that a program wrote to its standard error.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::task::JoinHandle;
@@ -16,22 +16,39 @@ const READ: usize = 16_384;
 /// The last lines of a program's standard error, shared with whoever shows them.
 #[derive(Clone, Debug, Default)]
 pub struct StderrTail {
-    lines: Arc<Mutex<VecDeque<String>>>,
+    heard: Arc<Mutex<Heard>>,
+}
+
+#[derive(Debug, Default)]
+struct Heard {
+    /// The last lines.
+    lines: VecDeque<String>,
+    /// How many there were in all.
+    total: u64,
 }
 
 impl StderrTail {
     /// The last lines, the oldest first.
     pub fn lines(&self) -> Vec<String> {
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().cloned().collect()
+        self.lock().lines.iter().cloned().collect()
+    }
+
+    /// How many lines there were in all, those that are no longer kept included.
+    pub fn total(&self) -> u64 {
+        self.lock().total
     }
 
     fn push(&self, line: String) {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == LINES {
-            lines.pop_front();
+        let mut heard = self.lock();
+        if heard.lines.len() == LINES {
+            heard.lines.pop_front();
         }
-        lines.push_back(line);
+        heard.lines.push_back(line);
+        heard.total += 1;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads until the end, keeping the last lines and passing each on.

@@ -7,5 +7,6 @@ mod qualified;
 mod spelling;
 mod table;
 
+pub(crate) use qualified::may_be_of;
 pub use qualified::{QualifiedToolName, RESERVED};
 pub use table::{Lookup, NamedTool, ToolKey, ToolNames, ToolSource};

@@ -68,6 +68,21 @@ impl fmt::Display for QualifiedToolName {
     }
 }
 
+/// Whether a spelling may be that of a tool of a server, whatever tools it has.
+pub(crate) fn may_be_of(server: &str, prefix: &str, spelling: &str) -> bool {
+    let spelling = spelling.to_lowercase();
+    [server, prefix].iter().any(|name| {
+        let clean = clean(name);
+        let short = &clean[..clean.len().min(LONGEST_SERVER)];
+        [*name, clean.as_str(), short].iter().any(|name| {
+            let name = name.to_lowercase();
+            [format!("{name}/"), format!("mcp_{name}_"), format!("{name}__")]
+                .iter()
+                .any(|beginning| spelling.starts_with(beginning))
+        })
+    })
+}
+
 /// The text with `_` for everything that can't be in a name.
 fn clean(text: &str) -> String {
     let keep = |character: char| {

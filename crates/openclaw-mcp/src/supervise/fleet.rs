@@ -75,9 +75,10 @@ impl<K: Clone + Ord> Fleet<K> {
                 result.kept += 1;
                 continue;
             }
-            let server = Arc::new(ManagedServer::new(setup));
+            let server = Arc::new(ManagedServer::in_turn(setup, self.starting.clone()));
             if !lazy {
-                self.begin(start(server.clone(), self.starting.clone()));
+                let starting = server.clone();
+                self.begin(async move { starting.begin().await });
             }
             servers.insert(key, server);
             result.added += 1;
@@ -93,6 +94,20 @@ impl<K: Clone + Ord> Fleet<K> {
     /// The server with this key.
     pub fn get(&self, key: &K) -> Option<Arc<ManagedServer>> {
         self.servers().get(key).cloned()
+    }
+
+    /// The server with this key, which is added if it is not there, and rests then.
+    pub fn get_or_add(&self, key: K, setup: impl FnOnce() -> ServerSetup) -> Arc<ManagedServer> {
+        let mut servers = self.servers();
+        let server = servers.entry(key).or_insert_with(|| {
+            Arc::new(ManagedServer::in_turn(setup(), self.starting.clone()))
+        });
+        Arc::clone(server)
+    }
+
+    /// Lets go of the server with this key; whoever has it can still stop it.
+    pub fn remove(&self, key: &K) {
+        self.servers().remove(key);
     }
 
     /// All servers.
@@ -133,13 +148,6 @@ impl<K: Clone + Ord> Fleet<K> {
     fn work(&self) -> MutexGuard<'_, JoinSet<()>> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Starts a server when it is its turn.
-async fn start(server: Arc<ManagedServer>, starting: Arc<Semaphore>) {
-    // An error would mean that the semaphore is closed, which it never is.
-    let _turn = starting.acquire().await;
-    server.start().await;
 }
 
 /// Stops a server once its calls have ended.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_mcp_client::{Connection, Connector, Target};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use super::pace::Pace;
@@ -54,9 +54,14 @@ pub struct ManagedServer {
 impl ManagedServer {
     /// Looks after a server, which is not started yet.
     pub fn new(setup: ServerSetup) -> Self {
+        Self::in_turn(setup, Arc::new(Semaphore::new(1)))
+    }
+
+    /// The same, connecting only when it is its turn.
+    pub(super) fn in_turn(setup: ServerSetup, turns: Arc<Semaphore>) -> Self {
         let (commands, waiting) = mpsc::channel(COMMANDS);
         let (publish, state) = watch::channel(ServerState::default());
-        let task = tokio::spawn(Task::new(setup, publish, waiting).run());
+        let task = tokio::spawn(Task::new(setup, turns, publish, waiting).run());
         Self {
             state,
             commands,
@@ -78,6 +83,24 @@ impl ManagedServer {
     pub async fn start(&self) -> ServerState {
         self.ask(Command::Start).await;
         self.settled().await
+    }
+
+    /// Starts it if it does not run, and does not wait until it is ready.
+    pub async fn begin(&self) {
+        self.ask(Command::Start).await;
+    }
+
+    /// Does what [`ManagedServer::refresh`] does, and waits until that is done.
+    pub async fn refresh_and_wait(&self) {
+        let before = self.state.borrow().listings;
+        self.refresh().await;
+        let mut state = self.state.clone();
+        let is_done = |state: &ServerState| match state.status {
+            Status::Connecting => false,
+            Status::Ready => state.listings > before,
+            _ => true,
+        };
+        let _ = state.wait_for(is_done).await;
     }
 
     /// Starts it if it does not run; if it does, lists again what it offers.

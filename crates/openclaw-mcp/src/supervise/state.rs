@@ -46,6 +46,10 @@ pub struct ServerState {
     pub connection: Option<Arc<Connection>>,
     /// What it offers, or offered last.
     pub catalog: Arc<Catalog>,
+    /// The last lines of its standard error from when it was lost.
+    pub stderr: Arc<[String]>,
+    /// How often what it offers was listed.
+    pub listings: u64,
     /// How often it was started again since it was last asked for.
     pub restarts: u32,
     /// How often in a row it failed.
@@ -60,6 +64,8 @@ impl Default for ServerState {
             status: Status::Stopped,
             connection: None,
             catalog: Arc::default(),
+            stderr: Arc::default(),
+            listings: 0,
             restarts: 0,
             failures: 0,
             reason: None,

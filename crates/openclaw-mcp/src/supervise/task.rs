@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_mcp_client::{ConnectError, Connection, RequestError};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::{sleep, sleep_until};
 
 use super::catalog::{self, Catalog};
@@ -49,6 +49,8 @@ enum End {
 /// The task that looks after one server.
 pub(super) struct Task {
     setup: ServerSetup,
+    /// Taken while connecting, so that not all do at once.
+    turns: Arc<Semaphore>,
     publish: watch::Sender<ServerState>,
     commands: mpsc::Receiver<Command>,
     /// How often in a row it failed.
@@ -58,11 +60,13 @@ pub(super) struct Task {
 impl Task {
     pub(super) fn new(
         setup: ServerSetup,
+        turns: Arc<Semaphore>,
         publish: watch::Sender<ServerState>,
         commands: mpsc::Receiver<Command>,
     ) -> Self {
         Self {
             setup,
+            turns,
             publish,
             commands,
             failures: 0,
@@ -91,6 +95,8 @@ impl Task {
                 },
                 Next::Hold(connection) => match self.hold(&connection).await {
                     Some(End::Lost(reason)) => {
+                        let last_words = connection.diagnostics().stderr;
+                        self.update(|state| state.stderr = last_words.into());
                         connection.close().await;
                         self.failed(&reason)
                     }
@@ -139,8 +145,11 @@ impl Task {
             self.setup.connector.clone(),
             self.setup.name.clone(),
         );
+        let turns = Arc::clone(&self.turns);
         let connecting = async move {
             let (source, connector, name) = setup;
+            // An error would mean that the semaphore is closed, which it never is.
+            let _turn = turns.acquire().await;
             let target = source.target().await.map_err(Trouble::Unresolved)?;
             let connection = connector.connect(&target).await.map_err(Trouble::Connect)?;
             match catalog::list(&name, &connection, &everything(), &Catalog::default()).await {
@@ -185,6 +194,7 @@ impl Task {
             state.status = Status::Ready;
             state.connection = Some(connection.clone());
             state.catalog = Arc::new(catalog);
+            state.listings += 1;
             state.failures = failures;
             state.reason = None;
         });
@@ -300,9 +310,13 @@ impl Task {
     }
 
     fn listed(&mut self, catalog: Catalog) {
-        if catalog != *self.publish.borrow().catalog {
-            self.update(|state| state.catalog = Arc::new(catalog));
-        }
+        let is_new = catalog != *self.publish.borrow().catalog;
+        self.update(|state| {
+            state.listings += 1;
+            if is_new {
+                state.catalog = Arc::new(catalog);
+            }
+        });
     }
 
     fn update(&self, change: impl FnOnce(&mut ServerState)) {

@@ -1,0 +1,250 @@
+//! What a server answered, made into what the model gets.
+
+use std::borrow::Cow;
+use std::time::SystemTime;
+
+use openclaw_content::{Excerpt, Media, Origin, binary_note, note};
+use openclaw_mcp_client::{Content, Embedded, ToolResult};
+use serde_json::Value;
+
+use super::{Call, Part};
+use crate::assembly::AgentTool;
+use crate::servers::Servers;
+
+/// A text and binary contents, in the order in which they came.
+#[derive(Default)]
+struct Gathered<'a> {
+    texts: Vec<Cow<'a, str>>,
+    media: Vec<(&'a str, &'a str)>,
+}
+
+impl Servers {
+    /// The result without our own credentials, which a server may send back.
+    pub(super) fn redacted(&self, mut result: ToolResult) -> ToolResult {
+        for content in &mut result.content {
+            match content {
+                Content::Text { text, .. } => self.redact(text),
+                Content::Resource(embedded) => {
+                    self.redact(&mut embedded.uri);
+                    if let Some(text) = &mut embedded.text {
+                        self.redact(text);
+                    }
+                }
+                Content::Link {
+                    uri,
+                    name,
+                    title,
+                    description,
+                    ..
+                } => {
+                    self.redact(uri);
+                    self.redact(name);
+                    for text in [title, description].into_iter().flatten() {
+                        self.redact(text);
+                    }
+                }
+                Content::Unknown(value) => self.redact_value(value),
+                // Binary content is not read by anybody.
+                Content::Image { .. } | Content::Audio { .. } => {}
+            }
+        }
+        if let Some(value) = &mut result.structured {
+            self.redact_value(value);
+        }
+        result
+    }
+
+    fn redact(&self, text: &mut String) {
+        if let Cow::Owned(redacted) = self.redactor.redact_learned(text) {
+            *text = redacted;
+        }
+    }
+
+    fn redact_value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.redact(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
+            Value::Object(fields) => {
+                fields
+                    .values_mut()
+                    .for_each(|value| self.redact_value(value));
+            }
+            _ => {}
+        }
+    }
+
+    /// What the model gets.
+    pub(super) fn present(
+        &self,
+        call: &Call<'_>,
+        tool: &AgentTool,
+        origin: &Origin,
+        result: &ToolResult,
+    ) -> Vec<Part> {
+        let gathered = gather(result);
+        let mut parts = Vec::new();
+        let text = match gathered.texts.as_slice() {
+            [] => Cow::Borrowed(""),
+            [only] => Cow::Borrowed(only.as_ref()),
+            several => Cow::Owned(several.join("\n")),
+        };
+        if !text.is_empty() || gathered.media.is_empty() || result.is_error {
+            parts.push(Part::Text(self.framed(call, tool, origin, &text, result)));
+        }
+        if let Some(problem) = unfit(tool, result) {
+            tracing::warn!(server = origin.server(), tool = origin.item(), "{problem}");
+            let told = "The structured result does not fit the tool's output schema: {}";
+            parts.push(Part::Text(note(told, &[&problem])));
+        }
+        for missing in &result.missing {
+            let told = "A part of the result is missing: {}";
+            parts.push(Part::Text(note(told, &[missing])));
+        }
+        for (declared, data) in gathered.media {
+            match Media::from_base64(declared, data) {
+                Ok(media) => {
+                    parts.push(Part::Text(binary_note(origin, &media)));
+                    let data = data.to_owned();
+                    parts.push(Part::Media { media, data });
+                }
+                Err(error) => {
+                    let told = "Binary content of the result can't be read: {}";
+                    parts.push(Part::Text(note(told, &[&error.to_string()])));
+                }
+            }
+        }
+        parts
+    }
+
+    fn framed(
+        &self,
+        call: &Call<'_>,
+        tool: &AgentTool,
+        origin: &Origin,
+        text: &str,
+        result: &ToolResult,
+    ) -> openclaw_content::ModelText {
+        let most = tool.server.server().map(|server| server.max_result_bytes);
+        let most = most.and_then(|most| usize::try_from(most).ok());
+        let excerpt = most.map_or_else(Excerpt::default, Excerpt::new);
+        let id = excerpt.cut(text).and_then(|_| self.keep(call, tool, text));
+        let excerpt = match &id {
+            Some(id) => excerpt.stored_as(id),
+            None => excerpt,
+        };
+        let framed = if result.is_error {
+            self.framer.frame_error(origin, text, &excerpt)
+        } else {
+            self.framer.frame(origin, text, &excerpt)
+        };
+        for pattern in framed.detections.iter() {
+            tracing::warn!(
+                server = origin.server(),
+                tool = origin.item(),
+                pattern = pattern.name(),
+                correlation = call.correlation,
+                "a result looks like an injection"
+            );
+        }
+        framed.text
+    }
+
+    /// Keeps a text that is too long to be shown at once.
+    fn keep(&self, call: &Call<'_>, tool: &AgentTool, text: &str) -> Option<String> {
+        let origin = (
+            tool.server.name(),
+            tool.prepared.definition.name.as_str(),
+        );
+        let agent = call.agent.agent.id.as_str();
+        let kept = self
+            .results
+            .keep(agent, call.session, origin, text, SystemTime::now());
+        kept.inspect_err(|error| tracing::warn!("a long result is not kept: {error}"))
+            .ok()
+            .map(|id| id.to_string())
+    }
+}
+
+/// What is wrong with a structured result, if anything.
+fn unfit(tool: &AgentTool, result: &ToolResult) -> Option<String> {
+    // A failure need not have the promised form.
+    if result.is_error {
+        return None;
+    }
+    let check = tool.prepared.output()?;
+    match &result.structured {
+        Some(value) => check.check(value).err(),
+        None => Some("there is none".to_owned()),
+    }
+}
+
+fn gather(result: &ToolResult) -> Gathered<'_> {
+    let mut gathered = Gathered::default();
+    for content in &result.content {
+        match content {
+            Content::Text { text, .. } => gathered.texts.push(Cow::Borrowed(text)),
+            Content::Image {
+                data, mime_type, ..
+            }
+            | Content::Audio {
+                data, mime_type, ..
+            } => gathered.media(mime_type, data),
+            Content::Resource(embedded) => gathered.embedded(embedded),
+            Content::Link {
+                uri,
+                name,
+                title,
+                description,
+                mime_type,
+                ..
+            } => {
+                let mut line = format!("[resource link: {uri}");
+                for more in [Some(name), title.as_ref(), description.as_ref(), mime_type.as_ref()] {
+                    if let Some(more) = more.filter(|more| !more.is_empty()) {
+                        line.push_str("; ");
+                        line.push_str(more);
+                    }
+                }
+                line.push(']');
+                gathered.texts.push(Cow::Owned(line));
+            }
+            Content::Unknown(value) => gathered.texts.push(Cow::Owned(value.to_string())),
+        }
+    }
+    if let Some(structured) = &result.structured
+        && !gathered.texts.iter().any(|text| is_same(text, structured))
+    {
+        gathered.texts.push(Cow::Owned(structured.to_string()));
+    }
+    gathered
+}
+
+impl<'a> Gathered<'a> {
+    /// Notes binary content, and where it stands among the texts.
+    fn media(&mut self, declared: &'a str, data: &'a str) {
+        self.media.push((declared, data));
+        let number = self.media.len();
+        self.texts.push(Cow::Owned(format!("[attachment {number}]")));
+    }
+
+    fn embedded(&mut self, embedded: &'a Embedded) {
+        if let Some(text) = &embedded.text {
+            let uri = &embedded.uri;
+            self.texts.push(Cow::Owned(format!("[resource: {uri}]\n{text}")));
+        }
+        if let Some(blob) = &embedded.blob {
+            let uri = &embedded.uri;
+            let number = self.media.len() + 1;
+            let line = format!("[resource: {uri}, attachment {number}]");
+            self.texts.push(Cow::Owned(line));
+            let declared = embedded.mime_type.as_deref().unwrap_or_default();
+            self.media.push((declared, blob));
+        }
+    }
+}
+
+/// Whether a text is the same data: servers are asked to send both.
+fn is_same(text: &str, structured: &Value) -> bool {
+    text.trim_start().starts_with(['{', '[', '"'])
+        && serde_json::from_str::<Value>(text).is_ok_and(|value| value == *structured)
+}

@@ -1,0 +1,291 @@
+//! Servers that run: found, started, stopped.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use openclaw_config::{Place, ServerScope};
+use openclaw_mcp_client::Connection;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::plan::{AgentPlan, PlannedServer, Usable};
+use super::{Instance, InstanceKey, ServerView, Servers, Standing};
+use crate::supervise::{Catalog, ManagedServer, ServerState, Status};
+
+/// How much longer than connecting may take it is waited for a server to be ready: for its turn,
+/// and for what it offers to be listed.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// Why there is no connection to call a tool on, in words for a model.
+pub(crate) struct NotReady {
+    /// With a `{}` for what the system or the server says.
+    pub(crate) template: &'static str,
+    pub(crate) reason: String,
+}
+
+impl Servers {
+    /// How the servers of an agent are.
+    pub fn view(&self, agent: &AgentPlan) -> Vec<ServerView> {
+        let servers = agent.servers.values();
+        servers.map(|server| self.view_one(agent, server)).collect()
+    }
+
+    /// How a server of an agent is.
+    pub fn view_one(&self, agent: &AgentPlan, server: &Arc<PlannedServer>) -> ServerView {
+        let instance = self.instance(server, None);
+        ServerView {
+            server: Arc::clone(server),
+            state: instance.as_ref().map(|it| it.state()),
+            standing: self.standing(agent, server, instance.as_deref()),
+        }
+    }
+
+    fn standing(
+        &self,
+        agent: &AgentPlan,
+        server: &PlannedServer,
+        instance: Option<&ManagedServer>,
+    ) -> Standing {
+        if !server.configured.enabled {
+            return Standing::Disabled;
+        }
+        if let Some(reason) = server.broken() {
+            return Standing::Broken(reason);
+        }
+        if agent.denied.contains(server.name()) {
+            return Standing::Denied;
+        }
+        let Some(usable) = &server.usable else {
+            return Standing::Disabled;
+        };
+        if self.held().contains(&(usable.fingerprint, None)) {
+            return Standing::Held;
+        }
+        let runs = instance.is_some_and(|it| takes_a_place(it.state().status));
+        match self.limit_reached(&server.configured.place) {
+            Some(limit) if !runs => Standing::OverLimit(limit),
+            _ => Standing::Usable,
+        }
+    }
+
+    /// The server of this name, by any agent's configuration.
+    pub fn planned<'a>(&self, agent: &'a AgentPlan, name: &str) -> Option<&'a Arc<PlannedServer>> {
+        agent.servers.get(name)
+    }
+
+    /// Starts servers of an agent and waits until each is ready, or will not be so soon.
+    pub async fn start(&self, agent: &AgentPlan, names: Option<&[String]>) {
+        let wanted = agent.servers.values().filter(|server| {
+            names.is_none_or(|names| names.iter().any(|name| name == server.name()))
+        });
+        let mut starting = JoinSet::new();
+        for server in wanted {
+            if let Some((instance, within)) = self.startable(agent, server) {
+                starting.spawn(async move {
+                    let _ = timeout(within, instance.start()).await;
+                });
+            }
+        }
+        while starting.join_next().await.is_some() {}
+    }
+
+    /// Starts all servers of an agent that rest, and does not wait until they are ready.
+    pub async fn begin(&self, agent: &AgentPlan) {
+        for server in agent.servers.values() {
+            if let Some((instance, _)) = self.startable(agent, server)
+                && instance.state().status == Status::Stopped
+            {
+                instance.begin().await;
+            }
+        }
+    }
+
+    /// A server that may be started for an agent, and how long that may take.
+    fn startable(
+        &self,
+        agent: &AgentPlan,
+        server: &PlannedServer,
+    ) -> Option<(Arc<ManagedServer>, Duration)> {
+        let usable = server.usable.as_ref()?;
+        let is_held = self.held().contains(&(usable.fingerprint, None));
+        if is_held || agent.denied.contains(server.name()) {
+            return None;
+        }
+        let instance = self.admitted(server, usable, None)?;
+        Some((instance, patience(usable)))
+    }
+
+    /// Starts a server although a person stopped it or it failed.
+    pub async fn connect(&self, server: &PlannedServer) -> Option<ServerState> {
+        let usable = server.usable.as_ref()?;
+        self.held().remove(&(usable.fingerprint, None));
+        let instance = self.admitted(server, usable, None)?;
+        let _ = timeout(patience(usable), instance.start()).await;
+        Some(instance.state())
+    }
+
+    /// Stops a server until somebody asks for it.
+    pub async fn disconnect(&self, server: &PlannedServer) {
+        let Some(usable) = &server.usable else {
+            return;
+        };
+        self.held().insert((usable.fingerprint, None));
+        if let Some(instance) = self.instance(server, None) {
+            instance.stop("it was disconnected").await;
+        }
+    }
+
+    /// Lists again what servers offer, and starts those that do not run.
+    pub async fn refresh_all(&self, agent: &AgentPlan, servers: &[Arc<PlannedServer>]) {
+        let mut refreshing = JoinSet::new();
+        for server in servers {
+            let Some(usable) = &server.usable else {
+                continue;
+            };
+            self.held().remove(&(usable.fingerprint, None));
+            if let Some((instance, within)) = self.startable(agent, server) {
+                refreshing.spawn(async move {
+                    let _ = timeout(within, instance.refresh_and_wait()).await;
+                });
+            }
+        }
+        while refreshing.join_next().await.is_some() {}
+    }
+
+    /// What a server offers to an agent now: nothing if it does not run and nobody should wait
+    /// for it.
+    pub(crate) fn catalog(
+        &self,
+        server: &PlannedServer,
+        session: Option<&str>,
+    ) -> Option<Arc<Catalog>> {
+        let usable = server.usable.as_ref()?;
+        let key = key(usable, session);
+        if self.held().contains(&key) {
+            return None;
+        }
+        let state = self.fleet.get(&key)?.state();
+        match state.status {
+            Status::Ready | Status::Restarting | Status::Stopped | Status::Connecting => {
+                Some(state.catalog)
+            }
+            Status::Failed | Status::NeedsAuth => None,
+        }
+    }
+
+    /// The connection to call a tool of a server on. A server that rests is started.
+    pub(crate) async fn ready(
+        &self,
+        server: &PlannedServer,
+        session: Option<&str>,
+    ) -> Result<Arc<Connection>, NotReady> {
+        let not_ready = |template, reason: &str| NotReady {
+            template,
+            reason: reason.to_owned(),
+        };
+        let Some(usable) = &server.usable else {
+            return Err(not_ready("the server can't be used", ""));
+        };
+        if self.held().contains(&key(usable, session)) {
+            return Err(not_ready("the server was disconnected", ""));
+        }
+        let Some(instance) = self.admitted(server, usable, session) else {
+            return Err(not_ready("as many servers run as may; it is stopped", ""));
+        };
+        if let Some(connection) = instance.connection() {
+            return Ok(connection);
+        }
+        let state = match instance.state() {
+            state if matches!(state.status, Status::Stopped | Status::Connecting) => {
+                let started = timeout(patience(usable), instance.start()).await;
+                if let Some(connection) = instance.connection() {
+                    return Ok(connection);
+                }
+                started.unwrap_or_else(|_| instance.state())
+            }
+            state => state,
+        };
+        let reason = state.reason.as_deref().unwrap_or_default();
+        Err(match state.status {
+            Status::Restarting => not_ready(
+                "the server is being restarted, the call was not made; try again later: {}",
+                reason,
+            ),
+            Status::NeedsAuth => not_ready(
+                "the server needs a login, the call was not made: {}",
+                reason,
+            ),
+            Status::Failed => not_ready("the server has failed, the call was not made: {}", reason),
+            Status::Connecting => not_ready(
+                "the server is still starting, the call was not made; try again later",
+                "",
+            ),
+            Status::Ready | Status::Stopped => {
+                not_ready("the server is stopped, the call was not made: {}", reason)
+            }
+        })
+    }
+
+    fn instance(&self, server: &PlannedServer, session: Option<&str>) -> Instance {
+        let usable = server.usable.as_ref()?;
+        self.fleet.get(&key(usable, session))
+    }
+
+    /// The server that may run now; none if there are as many as may be.
+    fn admitted(
+        &self,
+        server: &PlannedServer,
+        usable: &Usable,
+        session: Option<&str>,
+    ) -> Option<Arc<ManagedServer>> {
+        let key = key(usable, session);
+        if let Some(instance) = self.fleet.get(&key)
+            && takes_a_place(instance.state().status)
+        {
+            return Some(instance);
+        }
+        if self.limit_reached(&server.configured.place).is_some() {
+            return None;
+        }
+        Some(self.fleet.get_or_add(key, || self.setup(server, usable)))
+    }
+
+    /// The limit of servers of a kind of place, if as many run.
+    fn limit_reached(&self, place: &Place) -> Option<usize> {
+        let plan = self.plan();
+        let limit = plan.limit(place)?;
+        let is_plugin = *place == Place::Plugin;
+        let of_kind = |fingerprint| {
+            let mut connections = plan.connections.iter();
+            connections.any(|planned| {
+                let usable = planned.usable.as_ref();
+                usable.is_some_and(|usable| usable.fingerprint == fingerprint)
+                    && (planned.configured.place == Place::Plugin) == is_plugin
+            })
+        };
+        let running = self.fleet.all().into_iter().filter(|(key, server)| {
+            takes_a_place(server.state().status) && of_kind(key.0)
+        });
+        (running.count() >= limit).then_some(limit)
+    }
+}
+
+/// How long a server may take to be ready.
+fn patience(usable: &Usable) -> Duration {
+    usable.server.timeouts.connection.saturating_add(GRACE)
+}
+
+/// Whether a server counts among those that run.
+fn takes_a_place(status: Status) -> bool {
+    match status {
+        Status::Connecting | Status::Ready | Status::Restarting => true,
+        Status::NeedsAuth | Status::Failed | Status::Stopped => false,
+    }
+}
+
+fn key(usable: &Usable, session: Option<&str>) -> InstanceKey {
+    match usable.server.scope {
+        ServerScope::Shared => (usable.fingerprint, None),
+        ServerScope::Session => (usable.fingerprint, session.map(Arc::from)),
+    }
+}

@@ -1,0 +1,282 @@
+//! All servers of a configuration, shared by all agents.
+
+mod instance;
+mod plan;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use openclaw_config::{AgentId, Config, Fingerprint, Launch, ServerScope};
+use openclaw_content::Framer;
+use openclaw_mcp_client::Connector;
+use openclaw_secrets::Redactor;
+use openclaw_state::{StateDirectory, StateDirectoryError, StateKey, StateKeyError};
+use thiserror::Error;
+
+pub(crate) use self::instance::NotReady;
+pub(crate) use self::plan::Plan;
+pub use self::plan::{AgentPlan, PlannedServer};
+use crate::approval::Approvals;
+use crate::assembly::AgentTools;
+use crate::audit::AuditLog;
+use crate::launch::ConfiguredTarget;
+use crate::pins::{PinError, Pins};
+use crate::results::ResultStore;
+use crate::supervise::{Fleet, ManagedServer, Pace, Reconciled, ServerSetup, ServerState, Wanted};
+
+/// When servers are started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartMode {
+    /// All at once, but for those that are lazy.
+    Eager,
+    /// Each when something needs it.
+    OnDemand,
+}
+
+/// What servers are run with.
+pub struct ServersSetup {
+    /// The configuration.
+    pub config: Arc<Config>,
+    /// Where what is remembered lies.
+    pub state: StateDirectory,
+    /// What connects.
+    pub connector: Arc<Connector>,
+    /// What knows the credentials that must not be seen.
+    pub redactor: Redactor,
+    /// When servers are started.
+    pub mode: StartMode,
+}
+
+/// Why servers can't be run.
+#[derive(Debug, Error)]
+pub enum ServersError {
+    /// The state directory can't be used.
+    #[error(transparent)]
+    State(#[from] StateDirectoryError),
+    /// Its key can't be used.
+    #[error(transparent)]
+    Key(#[from] StateKeyError),
+}
+
+/// There is no such agent.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no agent {name:?}")]
+pub struct UnknownAgent {
+    /// Its name.
+    pub name: String,
+    /// Those that there are.
+    pub known: Vec<String>,
+}
+
+/// What makes two running servers the same: the definition, and the session if it is not shared.
+pub(crate) type InstanceKey = (Fingerprint, Option<Arc<str>>);
+
+/// All servers of a configuration.
+pub struct Servers {
+    plan: RwLock<Arc<Plan>>,
+    fleet: Fleet<InstanceKey>,
+    /// Those that a person stopped.
+    held: Mutex<BTreeSet<InstanceKey>>,
+    key: StateKey,
+    connector: Arc<Connector>,
+    mode: StartMode,
+    pub(crate) pins: Pins,
+    pub(crate) audit: AuditLog,
+    pub(crate) results: ResultStore,
+    pub(crate) approvals: Approvals,
+    pub(crate) redactor: Redactor,
+    pub(crate) framer: Framer,
+}
+
+impl Servers {
+    /// Runs the servers of a configuration; nothing is waited for.
+    pub fn new(setup: ServersSetup) -> Result<Self, ServersError> {
+        let key = StateKey::of(&setup.state)?;
+        let servers = Self {
+            plan: RwLock::new(Arc::new(Plan::new(setup.config, &key))),
+            fleet: Fleet::default(),
+            held: Mutex::default(),
+            connector: setup.connector,
+            mode: setup.mode,
+            pins: Pins::new(&setup.state)?,
+            audit: AuditLog::new(&setup.state, &key)?,
+            results: ResultStore::new(&setup.state)?,
+            approvals: Approvals::new(&setup.state)?,
+            redactor: setup.redactor,
+            framer: Framer::new(),
+            key,
+        };
+        servers.reconcile();
+        Ok(servers)
+    }
+
+    /// Goes over to another configuration: what did not change is not touched, what is no longer
+    /// wanted finishes its calls first.
+    pub fn reload(&self, config: Arc<Config>) -> Reconciled {
+        let plan = Arc::new(Plan::new(config, &self.key));
+        *self.plan.write().unwrap_or_else(PoisonError::into_inner) = plan;
+        self.reconcile()
+    }
+
+    fn reconcile(&self) -> Reconciled {
+        let plan = self.plan();
+        let mut wanted = Vec::new();
+        let mut started = Counts::default();
+        for planned in &plan.connections {
+            let Some(usable) = &planned.usable else {
+                continue;
+            };
+            let is_shared = usable.server.scope == ServerScope::Shared;
+            let limit = plan.limit(&planned.configured.place);
+            let is_lazy = self.mode == StartMode::OnDemand || usable.server.lazy;
+            if is_shared {
+                let has_room = is_lazy || started.take(&planned.configured.place, limit);
+                wanted.push(Wanted {
+                    key: (usable.fingerprint, None),
+                    setup: self.setup(planned, usable),
+                    lazy: is_lazy || !has_room,
+                });
+                continue;
+            }
+            // Those of sessions stay as long as their definition does.
+            for (key, _) in self.fleet.all() {
+                if key.0 == usable.fingerprint {
+                    wanted.push(Wanted {
+                        key,
+                        setup: self.setup(planned, usable),
+                        lazy: true,
+                    });
+                }
+            }
+        }
+        let result = self.fleet.reconcile(wanted);
+        let known: BTreeSet<_> = self.fleet.all().into_iter().map(|(key, _)| key).collect();
+        self.held().retain(|key| known.contains(key));
+        result
+    }
+
+    fn setup(&self, planned: &PlannedServer, usable: &plan::Usable) -> ServerSetup {
+        let server = &usable.server;
+        ServerSetup {
+            name: planned.name().to_owned(),
+            source: Arc::new(ConfiguredTarget {
+                server: Arc::clone(server),
+                fingerprint: usable.fingerprint,
+            }),
+            connector: Arc::clone(&self.connector),
+            pace: match &server.launch {
+                Launch::Stdio(_) => Pace::program(server.restart),
+                Launch::Remote(_) => Pace::address(),
+            },
+            idle_timeout: server.idle_timeout,
+            discovery_interval: server.discovery_interval,
+        }
+    }
+
+    /// An agent, the default one if none is named.
+    pub fn agent(&self, name: Option<&str>) -> Result<Arc<AgentPlan>, UnknownAgent> {
+        let plan = self.plan();
+        let name = name.unwrap_or(plan.config.default_agent.as_str());
+        plan.agents.get(name).cloned().ok_or_else(|| UnknownAgent {
+            name: name.to_owned(),
+            known: plan.agents.keys().map(AgentId::to_string).collect(),
+        })
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.plan().config)
+    }
+
+    /// The tools of an agent as of now, in a session if it has one.
+    pub fn tools(&self, agent: &AgentPlan, session: Option<&str>) -> Arc<AgentTools> {
+        agent.assembled.get(self, agent, session)
+    }
+
+    /// Accepts the definition that a tool has now.
+    pub fn approve(
+        &self,
+        server: &PlannedServer,
+        tool: &openclaw_mcp_client::Tool,
+    ) -> Result<(), PinError> {
+        self.pins.approve(server.name(), tool)?;
+        if let Some(usable) = &server.usable {
+            usable.forget();
+        }
+        Ok(())
+    }
+
+    /// Ends the servers that a session has for itself.
+    pub async fn end_session(&self, session: &str) {
+        for (key, server) in self.fleet.all() {
+            if key.1.as_deref() == Some(session) {
+                self.fleet.remove(&key);
+                server.stop("its session has ended").await;
+            }
+        }
+    }
+
+    /// Stops all servers, whatever they do, and waits for it.
+    pub async fn shutdown(&self) {
+        self.fleet.shutdown().await;
+    }
+
+    pub(crate) fn plan(&self) -> Arc<Plan> {
+        let plan = self.plan.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&plan)
+    }
+
+    fn held(&self) -> MutexGuard<'_, BTreeSet<InstanceKey>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many servers were started, by kind of place.
+#[derive(Default)]
+struct Counts {
+    plugin: usize,
+    others: usize,
+}
+
+impl Counts {
+    /// Takes a place, if there is one.
+    fn take(&mut self, place: &openclaw_config::Place, limit: Option<usize>) -> bool {
+        let count = match place {
+            openclaw_config::Place::Plugin => &mut self.plugin,
+            _ => &mut self.others,
+        };
+        let has_room = limit.is_none_or(|limit| *count < limit);
+        *count += usize::from(has_room);
+        has_room
+    }
+}
+
+/// How a server of an agent is.
+pub struct ServerView {
+    /// The server.
+    pub server: Arc<PlannedServer>,
+    /// How it is, unless it can't run at all.
+    pub state: Option<ServerState>,
+    /// Why it does not run, where the configuration is the reason.
+    pub standing: Standing,
+}
+
+/// What the configuration says about whether a server runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It may.
+    Usable,
+    /// It is switched off.
+    Disabled,
+    /// Its definition can't be used.
+    Broken(String),
+    /// No tool of it may be used.
+    Denied,
+    /// As many servers run as may.
+    OverLimit(usize),
+    /// A person stopped it.
+    Held,
+}
+
+/// A server that is looked after, if there is one.
+pub(crate) type Instance = Option<Arc<ManagedServer>>;

@@ -1,0 +1,194 @@
+//! What a configuration means for servers and agents.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use openclaw_config::{
+    Agent, AgentId, Config, ConfiguredServer, Definition, Fingerprint, Fingerprints, Place, Server,
+};
+use openclaw_state::StateKey;
+
+use crate::assembly::AssemblyCache;
+use crate::names::may_be_of;
+use crate::offering::Offering;
+use crate::pins::Pins;
+use crate::policy::{Policy, ServerFilter};
+use crate::supervise::Catalog;
+
+/// What a configuration means.
+pub(crate) struct Plan {
+    pub(crate) config: Arc<Config>,
+    pub(crate) agents: BTreeMap<AgentId, Arc<AgentPlan>>,
+    /// Every connection that somebody needs, with the definition that its settings come from, in
+    /// the order of names.
+    pub(crate) connections: Vec<Arc<PlannedServer>>,
+}
+
+/// An agent and what it may use.
+pub struct AgentPlan {
+    /// The agent as it is configured.
+    pub agent: Agent,
+    pub(crate) policy: Policy,
+    pub(crate) servers: BTreeMap<String, Arc<PlannedServer>>,
+    /// Servers of which it may use no tool.
+    pub(crate) denied: BTreeSet<String>,
+    pub(crate) assembled: AssemblyCache,
+}
+
+/// A server under a name.
+pub struct PlannedServer {
+    /// The server as it is configured.
+    pub configured: Arc<ConfiguredServer>,
+    /// What there is to connect to, if there is anything.
+    pub(crate) usable: Option<Usable>,
+}
+
+/// A server that can be connected to.
+pub(crate) struct Usable {
+    pub(crate) server: Arc<Server>,
+    pub(crate) fingerprint: Fingerprint,
+    filter: ServerFilter,
+    /// What it offers, made ready the last time.
+    offering: Mutex<Option<Arc<Offering>>>,
+}
+
+impl AgentPlan {
+    /// Its servers, in the order of their names.
+    pub fn servers(&self) -> impl Iterator<Item = &Arc<PlannedServer>> {
+        self.servers.values()
+    }
+
+    /// The names of its servers.
+    pub fn server_names(&self) -> impl Iterator<Item = &str> {
+        self.servers.keys().map(String::as_str)
+    }
+
+    /// The names of the servers that a spelling of a tool can belong to.
+    pub fn candidates(&self, spelling: &str) -> Vec<String> {
+        let may_be = |server: &&Arc<PlannedServer>| {
+            server.usable.is_some() && may_be_of(server.name(), server.prefix(), spelling)
+        };
+        let found = self.servers.values().filter(may_be);
+        found.map(|server| server.name().to_owned()).collect()
+    }
+}
+
+impl PlannedServer {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.configured.name.as_str()
+    }
+
+    /// The definition, if it can be used.
+    pub fn server(&self) -> Option<&Arc<Server>> {
+        self.configured.definition.sound()
+    }
+
+    /// What is wrong with its definition, if anything.
+    pub fn broken(&self) -> Option<String> {
+        match &self.configured.definition {
+            Definition::Sound(_) => None,
+            Definition::Broken(reasons) => {
+                let reasons: Vec<&str> = reasons.iter().map(|it| it.message()).collect();
+                Some(reasons.join("; "))
+            }
+        }
+    }
+
+    /// What stands for it in the names of its tools.
+    pub(crate) fn prefix(&self) -> &str {
+        let prefix = self.server().and_then(|it| it.tool_prefix.as_deref());
+        prefix.unwrap_or(self.name())
+    }
+}
+
+impl Usable {
+    /// What the server offers, made ready once for each list that it gave.
+    pub(crate) fn offering(&self, catalog: &Arc<Catalog>, pins: &Pins) -> Arc<Offering> {
+        let mut kept = self.offering.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(offering) = &*kept
+            && Arc::ptr_eq(&offering.catalog, catalog)
+        {
+            return Arc::clone(offering);
+        }
+        let name = self.server.name.as_str();
+        let pins = (self.server.pin != openclaw_config::PinPolicy::Off).then_some(pins);
+        let offering = Arc::new(Offering::new(name, Arc::clone(catalog), &self.filter, pins));
+        *kept = Some(Arc::clone(&offering));
+        offering
+    }
+
+    /// Makes what it offers ready anew the next time.
+    pub(crate) fn forget(&self) {
+        *self.offering.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl Plan {
+    pub(crate) fn new(config: Arc<Config>, key: &StateKey) -> Self {
+        let fingerprints = Fingerprints::new(&config, key);
+        // Agents share most servers: each is planned once.
+        let mut planned: BTreeMap<*const ConfiguredServer, Arc<PlannedServer>> = BTreeMap::new();
+        let mut agents = BTreeMap::new();
+        let mut connections: BTreeMap<(String, Fingerprint), Arc<PlannedServer>> = BTreeMap::new();
+        let mut known = BTreeSet::new();
+        for agent in config.agents.values() {
+            let policy = Policy::new(&agent.policy);
+            let (mut servers, mut denied) = (BTreeMap::new(), BTreeSet::new());
+            for configured in agent.servers.iter() {
+                let server = planned
+                    .entry(Arc::as_ptr(configured))
+                    .or_insert_with(|| Arc::new(plan(configured, &fingerprints)));
+                let name = server.name().to_owned();
+                if let Some(usable) = &server.usable {
+                    if policy.denies_all_of(&name, server.prefix())
+                        || usable.filter.offers_nothing()
+                    {
+                        denied.insert(name.clone());
+                    } else if known.insert(usable.fingerprint) {
+                        connections.insert((name.clone(), usable.fingerprint), server.clone());
+                    }
+                }
+                servers.insert(name, server.clone());
+            }
+            let plan = AgentPlan {
+                agent: agent.clone(),
+                policy,
+                servers,
+                denied,
+                assembled: AssemblyCache::default(),
+            };
+            agents.insert(agent.id.clone(), Arc::new(plan));
+        }
+        Self {
+            connections: connections.into_values().collect(),
+            agents,
+            config,
+        }
+    }
+
+    /// How many servers of this kind of place may be connected at once.
+    pub(crate) fn limit(&self, place: &Place) -> Option<usize> {
+        let limits = self.config.server_limits;
+        match place {
+            Place::Plugin => Some(limits.plugin),
+            _ => limits.others,
+        }
+    }
+}
+
+fn plan(configured: &Arc<ConfiguredServer>, fingerprints: &Fingerprints<'_>) -> PlannedServer {
+    let server = configured
+        .definition
+        .sound()
+        .filter(|_| configured.enabled);
+    PlannedServer {
+        usable: server.map(|server| Usable {
+            fingerprint: fingerprints.of(server),
+            filter: ServerFilter::new(&server.tool_filter),
+            server: Arc::clone(server),
+            offering: Mutex::default(),
+        }),
+        configured: Arc::clone(configured),
+    }
+}

@@ -1,0 +1,162 @@
+//! Tools, and calls of them.
+
+use openclaw_content::shown_text;
+use openclaw_engine::{
+    ApprovalReport, ApprovalRequest, CallArguments, CallReport, CallRequest, EngineFailure,
+    OfServer, ToolsReport,
+};
+use openclaw_mcp::{
+    AgentPlan, AgentTool, AgentTools, Approval, Call, CallEnd, Meant, ToolChoice, ToolOutcome,
+    typed,
+};
+use serde_json::{Map, Value};
+
+use crate::report::{content, tool_report};
+use crate::runtime::Runtime;
+use crate::unknown;
+
+impl Runtime {
+    pub(super) async fn answer_tools(&self, query: OfServer) -> Result<ToolsReport, EngineFailure> {
+        let agent = self.agent(query.agent.as_deref())?;
+        let mut problems = self.started(&agent, query.server.as_deref()).await?;
+        let tools = self.servers.tools(&agent, None);
+        let is_meant = |tool: &&AgentTool| {
+            let server = query.server.as_deref();
+            server.is_none_or(|server| server == tool.server.name())
+        };
+        problems.extend(tools.problems().iter().cloned());
+        Ok(ToolsReport {
+            tools: tools.offered().filter(is_meant).map(tool_report).collect(),
+            problems,
+        })
+    }
+
+    pub(super) async fn answer_call(&self, request: CallRequest) -> Result<CallReport, EngineFailure> {
+        let agent = self.agent(request.agent.as_deref())?;
+        let tools = self.tools_for(&agent, &request.tool).await?;
+        let tool = found(&tools, &request.tool)?;
+        let arguments = arguments(tool, request.arguments)?;
+        let outcome = self
+            .servers
+            .call(Call {
+                agent: &agent,
+                session: None,
+                tool: ToolChoice::Name(tool.name.as_str()),
+                arguments,
+                correlation: &request.correlation,
+                person: None,
+                // Whoever types the command is the person who approves.
+                approval: Approval::Given,
+                progress: None,
+            })
+            .await;
+        self.call_report(tool, outcome, request.framed)
+    }
+
+    fn call_report(
+        &self,
+        tool: &AgentTool,
+        outcome: ToolOutcome,
+        framed: bool,
+    ) -> Result<CallReport, EngineFailure> {
+        let framed = framed.then(|| outcome.text().into_string());
+        let Some(result) = outcome.result else {
+            let problem = outcome.problem.unwrap_or_default();
+            let problem = self.redactor.redact(&problem);
+            let problem = shown_text(&problem).into_owned();
+            return Err(match outcome.end {
+                CallEnd::InvalidArguments => {
+                    EngineFailure::asker("invalid-arguments", problem).hint(format!(
+                        "`openclaw mcp tools {} --json` shows what the tool takes",
+                        tool.server.name()
+                    ))
+                }
+                CallEnd::Denied => EngineFailure::operation("denied", problem),
+                CallEnd::UnknownTool => EngineFailure::asker("unknown-tool", problem),
+                CallEnd::Unknown => EngineFailure::operation("outcome-unknown", problem),
+                CallEnd::Ok | CallEnd::ToolError | CallEnd::Rejected | CallEnd::NotDone => {
+                    EngineFailure::operation("call-failed", problem)
+                }
+            });
+        };
+        Ok(CallReport {
+            tool: outcome.name,
+            server: tool.server.name().to_owned(),
+            is_error: outcome.end.is_error(),
+            content: result.content.iter().map(content).collect(),
+            structured_content: result.structured,
+            duration_ms: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
+            framed,
+        })
+    }
+
+    pub(super) async fn answer_approval(
+        &self,
+        request: ApprovalRequest,
+    ) -> Result<ApprovalReport, EngineFailure> {
+        let agent = self.agent(request.agent.as_deref())?;
+        let tools = self.tools_for(&agent, &request.tool).await?;
+        let tool = found(&tools, &request.tool)?;
+        let changed = tool.prepared.is_changed();
+        self.servers
+            .approve(&tool.server, &tool.prepared.definition)
+            .map_err(|error| EngineFailure::operation("state", error.to_string()))?;
+        Ok(ApprovalReport {
+            tool: tool.name.as_str().to_owned(),
+            server: tool.server.name().to_owned(),
+            changed,
+        })
+    }
+
+    /// The tools of the servers that a spelling can mean, started for it.
+    async fn tools_for(
+        &self,
+        agent: &AgentPlan,
+        spelling: &str,
+    ) -> Result<std::sync::Arc<AgentTools>, EngineFailure> {
+        let candidates = agent.candidates(spelling);
+        self.servers.start(agent, Some(&candidates)).await;
+        let tools = self.servers.tools(agent, None);
+        if !matches!(tools.find(spelling), Meant::Nothing) {
+            return Ok(tools);
+        }
+        // A server that can't be asked may well have the tool.
+        for name in &candidates {
+            self.started(agent, Some(name)).await?;
+        }
+        if candidates.is_empty() {
+            if let Some((server, _)) = spelling.split_once('/') {
+                return Err(unknown::server(agent, server));
+            }
+            // To suggest something, all have to be known.
+            self.servers.start(agent, None).await;
+            return Err(unknown::tool(&self.servers.tools(agent, None), spelling));
+        }
+        Err(unknown::tool(&tools, spelling))
+    }
+}
+
+fn found<'a>(tools: &'a AgentTools, spelling: &str) -> Result<&'a AgentTool, EngineFailure> {
+    match tools.find(spelling) {
+        Meant::Tool(tool) => Ok(tool),
+        Meant::Several(several) => {
+            let names = several
+                .iter()
+                .map(|tool| format!("{}/{}", tool.server.name(), tool.prepared.definition.name));
+            let names: Vec<String> = names.collect();
+            let message = format!("`{spelling}` may mean one of several tools");
+            Err(EngineFailure::asker("ambiguous-tool", message)
+                .hint(format!("write one of: {}", names.join(", "))))
+        }
+        Meant::Nothing => Err(unknown::tool(tools, spelling)),
+    }
+}
+
+/// The arguments as an object, words typed by the tool's schema.
+fn arguments(tool: &AgentTool, given: CallArguments) -> Result<Map<String, Value>, EngineFailure> {
+    let mut arguments = given.object;
+    let words = typed(&given.words, &tool.prepared.definition.input_schema)
+        .map_err(|error| EngineFailure::asker("invalid-arguments", error))?;
+    arguments.extend(words);
+    Ok(arguments)
+}

@@ -1,0 +1,237 @@
+//! The answer to each question.
+
+mod calling;
+mod offers;
+
+use std::sync::Arc;
+
+use openclaw_engine::{
+    AgentReport, ApprovalReport, ApprovalRequest, CallReport, CallRequest, Credentials, Engine,
+    EngineFailure, GatewayReport, LogsReport, OfServer, OneServer, Overview, Pending, PromptReport,
+    PromptRequest, PromptsReport, ReadReport, ReadRequest, ResourcesReport, ServerDetails,
+    ServersQuery, ServersReport, ToolsReport,
+};
+use openclaw_mcp::{AgentPlan, PlannedServer};
+
+use crate::report::{details, report};
+use crate::runtime::Runtime;
+
+impl Engine for Runtime {
+    fn servers(&self, query: ServersQuery) -> Pending<'_, ServersReport> {
+        Box::pin(async move {
+            let agent = self.agent(query.agent.as_deref())?;
+            if query.wait {
+                self.servers.start(&agent, None).await;
+            } else {
+                self.servers.begin(&agent).await;
+            }
+            Ok(self.all_servers(&agent))
+        })
+    }
+
+    fn server(&self, query: OneServer) -> Pending<'_, ServerDetails> {
+        Box::pin(async move {
+            let (agent, server) = self.one(&query)?;
+            let names = [server.name().to_owned()];
+            self.servers.start(&agent, Some(&names)).await;
+            Ok(self.details(&agent, &server))
+        })
+    }
+
+    fn connect(&self, query: OneServer) -> Pending<'_, ServerDetails> {
+        Box::pin(async move {
+            let (agent, server) = self.one(&query)?;
+            self.servers.connect(&server).await;
+            Ok(self.details(&agent, &server))
+        })
+    }
+
+    fn disconnect(&self, query: OneServer) -> Pending<'_, ServerDetails> {
+        Box::pin(async move {
+            let (agent, server) = self.one(&query)?;
+            self.servers.disconnect(&server).await;
+            Ok(self.details(&agent, &server))
+        })
+    }
+
+    fn refresh(&self, query: OfServer) -> Pending<'_, ServersReport> {
+        Box::pin(async move {
+            let agent = self.agent(query.agent.as_deref())?;
+            let servers = match &query.server {
+                Some(name) => vec![self.server(&agent, name)?],
+                None => agent.servers().cloned().collect(),
+            };
+            self.servers.refresh_all(&agent, &servers).await;
+            let mut report = self.all_servers(&agent);
+            if let Some(name) = &query.server {
+                report.servers.retain(|server| server.name == *name);
+            }
+            Ok(report)
+        })
+    }
+
+    fn logs(&self, query: OneServer) -> Pending<'_, LogsReport> {
+        Box::pin(async move {
+            let (agent, server) = self.one(&query)?;
+            let names = [server.name().to_owned()];
+            self.servers.start(&agent, Some(&names)).await;
+            let view = self.servers.view_one(&agent, &server);
+            let connection = view.state.as_ref().and_then(|it| it.connection.clone());
+            let (lines, total) = match (connection, view.state) {
+                (Some(connection), _) => {
+                    let diagnostics = connection.diagnostics();
+                    (diagnostics.stderr, diagnostics.stderr_total)
+                }
+                (None, Some(state)) => (state.stderr.to_vec(), 0),
+                (None, None) => (Vec::new(), 0),
+            };
+            let lines = lines.iter();
+            Ok(LogsReport {
+                server: query.server,
+                lines: lines
+                    .map(|line| self.redactor.redact(line).into_owned())
+                    .collect(),
+                total,
+            })
+        })
+    }
+
+    fn tools(&self, query: OfServer) -> Pending<'_, ToolsReport> {
+        Box::pin(self.answer_tools(query))
+    }
+
+    fn call(&self, request: CallRequest) -> Pending<'_, CallReport> {
+        Box::pin(self.answer_call(request))
+    }
+
+    fn approve(&self, request: ApprovalRequest) -> Pending<'_, ApprovalReport> {
+        Box::pin(self.answer_approval(request))
+    }
+
+    fn resources(&self, query: OfServer) -> Pending<'_, ResourcesReport> {
+        Box::pin(self.answer_resources(query))
+    }
+
+    fn read(&self, request: ReadRequest) -> Pending<'_, ReadReport> {
+        Box::pin(self.answer_read(request))
+    }
+
+    fn prompts(&self, query: OfServer) -> Pending<'_, PromptsReport> {
+        Box::pin(self.answer_prompts(query))
+    }
+
+    fn prompt(&self, request: PromptRequest) -> Pending<'_, PromptReport> {
+        Box::pin(self.answer_prompt(request))
+    }
+
+    fn overview(&self) -> Pending<'_, Overview> {
+        Box::pin(async move {
+            let config = self.servers.config();
+            let default = self.agent(None)?;
+            let agents = config.agents.values().map(|agent| AgentReport {
+                id: agent.id.to_string(),
+                model: agent.model.as_ref().map(|model| model.primary.clone()),
+                // Without a model of its own an agent has the built-in one.
+                credentials: match &agent.model {
+                    Some(_) => Credentials::Missing,
+                    None => Credentials::Builtin,
+                },
+                servers: agent
+                    .servers
+                    .iter()
+                    .map(|server| server.name.to_string())
+                    .collect(),
+            });
+            Ok(Overview {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                gateway: GatewayReport::default(),
+                servers: self.all_servers(&default).servers,
+                agents: agents.collect(),
+                sessions: 0,
+                config_error: None,
+            })
+        })
+    }
+
+    fn close(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.servers.shutdown())
+    }
+}
+
+impl Runtime {
+    fn one(
+        &self,
+        query: &OneServer,
+    ) -> Result<(Arc<AgentPlan>, Arc<PlannedServer>), EngineFailure> {
+        let agent = self.agent(query.agent.as_deref())?;
+        let server = self.server(&agent, &query.server)?;
+        Ok((agent, server))
+    }
+
+    fn all_servers(&self, agent: &AgentPlan) -> ServersReport {
+        let tools = self.servers.tools(agent, None);
+        let servers = self.servers.view(agent);
+        let servers = servers
+            .iter()
+            .map(|view| report(view, &tools, &self.redactor));
+        ServersReport {
+            servers: servers.collect(),
+        }
+    }
+
+    fn details(&self, agent: &AgentPlan, server: &Arc<PlannedServer>) -> ServerDetails {
+        let tools = self.servers.tools(agent, None);
+        let view = self.servers.view_one(agent, server);
+        details(self, &view, &tools)
+    }
+
+    /// Starts one server or all, and says which can't be asked.
+    pub(crate) async fn started(
+        &self,
+        agent: &AgentPlan,
+        server: Option<&str>,
+    ) -> Result<Vec<String>, EngineFailure> {
+        let names = match server {
+            Some(name) => Some(vec![self.server(agent, name)?.name().to_owned()]),
+            None => None,
+        };
+        self.servers.start(agent, names.as_deref()).await;
+        let tools = self.servers.tools(agent, None);
+        let views = self.servers.view(agent);
+        let views = views.iter();
+        let is_meant = |name: &str| server.is_none_or(|server| server == name);
+        let problems = views
+            .filter(|view| is_meant(view.server.name()))
+            .map(|view| report(view, &tools, &self.redactor))
+            .filter_map(|report| problem(&report, server.is_some()));
+        let problems: Vec<String> = problems.collect();
+        // Whoever asks for one server wants to know why it can't be asked, and nothing else.
+        match (server, problems.first()) {
+            (Some(_), Some(problem)) => {
+                Err(EngineFailure::operation("server-not-ready", problem.clone()))
+            }
+            _ => Ok(problems),
+        }
+    }
+}
+
+/// Why a server can't be asked, if it can't.
+fn problem(report: &openclaw_engine::ServerReport, is_named: bool) -> Option<String> {
+    use openclaw_engine::ShownState;
+    let word = match report.state {
+        ShownState::Ready => return None,
+        // Whoever asks for all of them does not mean those.
+        ShownState::Disabled | ShownState::Stopped if !is_named => return None,
+        ShownState::Disabled => "is disabled",
+        ShownState::Stopped => "is stopped",
+        ShownState::Connecting => "is still connecting",
+        ShownState::Restarting => "was lost and is being restarted",
+        ShownState::NeedsAuth => "needs a login",
+        ShownState::Failed => "has failed",
+    };
+    let name = &report.name;
+    Some(match &report.error {
+        Some(error) => format!("the server `{name}` {word}: {error}"),
+        None => format!("the server `{name}` {word}"),
+    })
+}

@@ -1,0 +1,158 @@
+//! Resources and prompts.
+
+use std::sync::Arc;
+
+use openclaw_engine::{
+    EngineFailure, OfServer, PromptArgumentReport, PromptMessageReport, PromptReport,
+    PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest, ResourceSummary,
+    ResourcesReport, TemplateSummary,
+};
+use openclaw_mcp::{AgentPlan, Catalog};
+use openclaw_mcp_client::{Connection, Content, RequestError};
+
+use crate::report::{content, embedded};
+use crate::runtime::Runtime;
+
+impl Runtime {
+    pub(super) async fn answer_resources(
+        &self,
+        query: OfServer,
+    ) -> Result<ResourcesReport, EngineFailure> {
+        let agent = self.agent(query.agent.as_deref())?;
+        let problems = self.started(&agent, query.server.as_deref()).await?;
+        let mut report = ResourcesReport {
+            problems,
+            ..ResourcesReport::default()
+        };
+        for (server, catalog) in self.catalogs(&agent, query.server.as_deref()) {
+            let resources = catalog.resources.iter().cloned();
+            report.resources.extend(resources.map(|it| ResourceSummary {
+                server: server.clone(),
+                uri: it.uri,
+                name: it.name,
+                title: it.title,
+                description: it.description,
+                mime_type: it.mime_type,
+                size: it.size,
+            }));
+            let templates = catalog.templates.iter().cloned();
+            report.templates.extend(templates.map(|it| TemplateSummary {
+                server: server.clone(),
+                uri_template: it.uri_template,
+                name: it.name,
+                title: it.title,
+                description: it.description,
+                mime_type: it.mime_type,
+            }));
+        }
+        Ok(report)
+    }
+
+    pub(super) async fn answer_read(
+        &self,
+        request: ReadRequest,
+    ) -> Result<ReadReport, EngineFailure> {
+        let connection = self
+            .connection(request.agent.as_deref(), &request.server)
+            .await?;
+        let read = connection.read_resource(&request.uri, None).await;
+        let mut read = read.map_err(|error| self.refused("read-failed", &error))?;
+        for part in &mut read.contents {
+            if let Some(text) = &mut part.text {
+                *text = self.redactor.redact_learned(text).into_owned();
+            }
+        }
+        Ok(ReadReport {
+            server: request.server,
+            uri: request.uri,
+            contents: read.contents.into_iter().map(embedded).collect(),
+        })
+    }
+
+    pub(super) async fn answer_prompts(
+        &self,
+        query: OfServer,
+    ) -> Result<PromptsReport, EngineFailure> {
+        let agent = self.agent(query.agent.as_deref())?;
+        let problems = self.started(&agent, query.server.as_deref()).await?;
+        let mut prompts = Vec::new();
+        for (server, catalog) in self.catalogs(&agent, query.server.as_deref()) {
+            prompts.extend(catalog.prompts.iter().cloned().map(|it| PromptSummary {
+                server: server.clone(),
+                name: it.name,
+                title: it.title,
+                description: it.description,
+                arguments: it
+                    .arguments
+                    .into_iter()
+                    .map(|argument| PromptArgumentReport {
+                        name: argument.name,
+                        description: argument.description,
+                        required: argument.required,
+                    })
+                    .collect(),
+            }));
+        }
+        Ok(PromptsReport { prompts, problems })
+    }
+
+    pub(super) async fn answer_prompt(
+        &self,
+        request: PromptRequest,
+    ) -> Result<PromptReport, EngineFailure> {
+        let connection = self
+            .connection(request.agent.as_deref(), &request.server)
+            .await?;
+        let filled = connection
+            .get_prompt(&request.name, request.arguments, None)
+            .await;
+        let mut filled = filled.map_err(|error| self.refused("prompt-failed", &error))?;
+        for message in &mut filled.messages {
+            if let Content::Text { text, .. } = &mut message.content {
+                *text = self.redactor.redact_learned(text).into_owned();
+            }
+        }
+        let messages = filled.messages.iter();
+        Ok(PromptReport {
+            server: request.server,
+            name: request.name,
+            description: filled.description,
+            messages: messages
+                .map(|message| PromptMessageReport {
+                    role: message.role.clone(),
+                    content: content(&message.content),
+                })
+                .collect(),
+        })
+    }
+
+    /// What the servers that run offer, by their names.
+    fn catalogs(&self, agent: &AgentPlan, server: Option<&str>) -> Vec<(String, Arc<Catalog>)> {
+        let views = self.servers.view(agent).into_iter();
+        views
+            .filter(|view| server.is_none_or(|server| server == view.server.name()))
+            .filter_map(|view| Some((view.server.name().to_owned(), view.state?.catalog)))
+            .collect()
+    }
+
+    /// The connection to a server, which is started for it.
+    async fn connection(
+        &self,
+        agent: Option<&str>,
+        server: &str,
+    ) -> Result<Arc<Connection>, EngineFailure> {
+        let agent = self.agent(agent)?;
+        self.started(&agent, Some(server)).await?;
+        let server = self.server(&agent, server)?;
+        let state = self.servers.view_one(&agent, &server).state;
+        state.and_then(|state| state.connection).ok_or_else(|| {
+            let message = format!("the server `{}` is gone", server.name());
+            EngineFailure::operation("server-not-ready", message)
+        })
+    }
+
+    fn refused(&self, code: &'static str, error: &RequestError) -> EngineFailure {
+        let text = error.to_string();
+        EngineFailure::operation(code, self.redactor.redact(&text))
+    }
+}

@@ -1,0 +1,15 @@
+//! The runtime in this process: what the engine boundary asks, answered by the servers themselves.
+//!
+//! | module | owns | never contains |
+//! |---|---|---|
+//! | `runtime` | what a runtime is made of, its beginning and end | answers |
+//! | `answers` | the answer to each question | the way of a call |
+//! | `report` | servers, tools and results as plain data | decisions |
+//! | `unknown` | what is said about names that are not there | |
+
+mod answers;
+mod report;
+mod runtime;
+mod unknown;
+
+pub use runtime::{Runtime, RuntimeSetup};

@@ -1,0 +1,9 @@
+//! Servers, tools and results as plain data.
+
+mod content;
+mod server;
+mod tool;
+
+pub(crate) use content::{content, embedded};
+pub(crate) use server::{details, report};
+pub(crate) use tool::tool_report;

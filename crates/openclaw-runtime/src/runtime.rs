@@ -1,0 +1,91 @@
+//! What a runtime is made of, its beginning and end.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use openclaw_config::Config;
+use openclaw_engine::EngineFailure;
+use openclaw_mcp::{AgentPlan, PlannedServer, Servers, ServersSetup, StartMode};
+use openclaw_mcp_client::{Connector, EraMemory};
+use openclaw_process::{GuardianProgram, Launcher};
+use openclaw_secrets::Redactor;
+use openclaw_state::StateDirectory;
+
+use crate::unknown;
+
+/// What a runtime is made of.
+pub struct RuntimeSetup {
+    /// The configuration.
+    pub config: Arc<Config>,
+    /// Where what is remembered lies.
+    pub state: StateDirectory,
+    /// What knows the credentials that must not be seen.
+    pub redactor: Redactor,
+    /// The environment that servers get parts of.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The directory that programs are started in.
+    pub directory: PathBuf,
+}
+
+/// The servers of a configuration, in this process. Each is started when something needs it.
+pub struct Runtime {
+    pub(crate) servers: Servers,
+    pub(crate) redactor: Redactor,
+    environment: Vec<(OsString, OsString)>,
+    pub(crate) directory: PathBuf,
+}
+
+impl Runtime {
+    /// Makes a runtime, within the asynchronous one that it is to run on.
+    pub fn open(setup: RuntimeSetup) -> Result<Self, EngineFailure> {
+        let memory = EraMemory::new(&setup.state);
+        let memory = memory.map_err(|error| unusable(&error))?;
+        let connector = Connector::new(
+            Launcher::new(GuardianProgram::this_program()),
+            setup.environment.clone(),
+            setup.directory.clone(),
+            Some(memory),
+        );
+        let servers = Servers::new(ServersSetup {
+            config: setup.config,
+            state: setup.state,
+            connector: Arc::new(connector),
+            redactor: setup.redactor.clone(),
+            mode: StartMode::OnDemand,
+        });
+        Ok(Self {
+            servers: servers.map_err(|error| unusable(&error))?,
+            redactor: setup.redactor,
+            environment: setup.environment,
+            directory: setup.directory,
+        })
+    }
+
+    pub(crate) fn agent(&self, name: Option<&str>) -> Result<Arc<AgentPlan>, EngineFailure> {
+        self.servers.agent(name).map_err(|error| {
+            EngineFailure::asker("unknown-agent", error.to_string())
+                .hint(format!("the agents are: {}", error.known.join(", ")))
+        })
+    }
+
+    pub(crate) fn server(
+        &self,
+        agent: &AgentPlan,
+        name: &str,
+    ) -> Result<Arc<PlannedServer>, EngineFailure> {
+        let found = self.servers.planned(agent, name).cloned();
+        found.ok_or_else(|| unknown::server(agent, name))
+    }
+
+    pub(crate) fn variable(&self, name: &str) -> Option<&OsString> {
+        let mut variables = self.environment.iter();
+        variables
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value)
+    }
+}
+
+fn unusable(error: &dyn std::error::Error) -> EngineFailure {
+    EngineFailure::operation("state", error.to_string())
+}

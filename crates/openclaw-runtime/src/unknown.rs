@@ -1,0 +1,54 @@
+//! What is said about names that are not there.
+
+use openclaw_content::shown_line;
+use openclaw_engine::EngineFailure;
+use openclaw_mcp::{AgentPlan, AgentTools};
+
+/// How alike a name must be to be suggested.
+const LIKE: f64 = 0.7;
+/// How much of a name is shown.
+const SHOWN: usize = 100;
+
+/// There is no such server.
+pub(crate) fn server(agent: &AgentPlan, name: &str) -> EngineFailure {
+    let shown = shown_line(name, SHOWN);
+    let failure = EngineFailure::asker("unknown-server", format!("there is no server `{shown}`"));
+    let names: Vec<&str> = agent.server_names().collect();
+    if names.is_empty() {
+        return failure.hint("no servers are configured; `openclaw mcp connect` adds one");
+    }
+    match nearest(name, names.iter().copied()) {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure.hint(format!("the servers are: {}", names.join(", "))),
+    }
+}
+
+/// There is no such tool among those that are known.
+pub(crate) fn tool(tools: &AgentTools, name: &str) -> EngineFailure {
+    let shown = shown_line(name, SHOWN);
+    let failure = EngineFailure::asker("unknown-tool", format!("there is no tool `{shown}`"));
+    let spellings: Vec<String> = tools
+        .offered()
+        .flat_map(|tool| {
+            let raw = &tool.prepared.definition.name;
+            [
+                tool.name.as_str().to_owned(),
+                format!("{}/{raw}", tool.server.name()),
+            ]
+        })
+        .collect();
+    match nearest(name, spellings.iter().map(String::as_str)) {
+        Some(near) => failure.hint(format!("did you mean `{}`?", shown_line(near, SHOWN))),
+        None => failure.hint("`openclaw mcp tools` lists them"),
+    }
+}
+
+/// The name that is most like another one, if any is.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    known
+        .map(|known| (strsim::jaro_winkler(&name, &known.to_lowercase()), known))
+        .filter(|(likeness, _)| *likeness >= LIKE)
+        .max_by(|one, other| one.0.total_cmp(&other.0))
+        .map(|(_, known)| known)
+}
