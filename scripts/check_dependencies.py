@@ -85,6 +85,7 @@ OWN_DEPENDENCIES = {
     "openclaw-engine": set(),
     "openclaw-mcp": {
         "openclaw-config",
+        "openclaw-content",
         "openclaw-mcp-client",
         "openclaw-process",
         "openclaw-state",

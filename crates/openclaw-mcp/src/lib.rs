@@ -7,6 +7,7 @@
 //! | `names` | what tools are called for models, and the way back | splitting names |
 //! | `pins` | noticing that a tool's definition changed | deciding what follows |
 //! | `policy` | which tools an agent may use | asking persons |
+//! | `results` | long results, kept to be read on | which results are too long |
 //! | `schema` | schemas that models take | checking arguments |
 //! | `supervise` | keeping a server running, and knowing what it offers | who uses it |
 
@@ -15,6 +16,7 @@ mod audit;
 mod names;
 mod pins;
 mod policy;
+mod results;
 mod schema;
 mod supervise;
 
@@ -23,6 +25,10 @@ pub use audit::{AuditEntry, AuditLog, CallOutcome};
 pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNames, ToolSource};
 pub use pins::{DefinitionHash, PinError, Pins, Verdict};
 pub use policy::{Decision, Policy, ServerFilter};
+pub use results::{
+    READ_RESULT, ReadResultError, ReadResultTool, ResultId, ResultStore, StoredResult,
+    answer_read_result, read_result_tool,
+};
 pub use schema::{SchemaDialect, SchemaError, schema_for_model};
 pub use supervise::{
     Catalog, Fleet, ManagedServer, Pace, PendingTarget, Reconciled, ServerSetup, ServerState,
