@@ -2,6 +2,7 @@
 //!
 //! | module | owns | never contains |
 //! |---|---|---|
+//! | `approval` | when a person is asked, and what was answered | how a person is asked |
 //! | `arguments` | whether arguments fit a tool | what models are told about it |
 //! | `audit` | the log of all calls | what was said in them |
 //! | `names` | what tools are called for models, and the way back | splitting names |
@@ -11,6 +12,7 @@
 //! | `schema` | schemas that models take | checking arguments |
 //! | `supervise` | keeping a server running, and knowing what it offers | who uses it |
 
+mod approval;
 mod arguments;
 mod audit;
 mod names;
@@ -20,6 +22,10 @@ mod results;
 mod schema;
 mod supervise;
 
+pub use approval::{
+    ApprovalAnswer, ApprovalDecision, ApprovalError, ApprovalNeed, ApprovalQuestion,
+    ApprovalRequest, ApprovalRules, Approvals, Approver, Rejection, ShownArgument, decide_approval,
+};
 pub use arguments::{ArgumentCheck, InvalidArguments, UnusableSchema};
 pub use audit::{AuditEntry, AuditLog, CallOutcome};
 pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNames, ToolSource};
