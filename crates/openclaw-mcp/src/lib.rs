@@ -32,7 +32,11 @@ mod schema;
 mod servers;
 mod supervise;
 
-pub use arguments::{ArgumentCheck, InvalidArguments, UnusableSchema};
+pub use approval::{
+    ApprovalAnswer, ApprovalDecision, ApprovalError, ApprovalNeed, ApprovalQuestion,
+    ApprovalRequest, ApprovalRules, Approvals, Approver, Rejection, ShownArgument, decide_approval,
+};
+pub use arguments::{ArgumentCheck, InvalidArguments, OutputCheck, UnusableSchema, typed};
 pub use assembly::{AgentTool, AgentTools, Meant};
 pub use audit::{AuditEntry, AuditLog, CallOutcome};
 pub use call::{Approval, Call, CallEnd, Part, ToolChoice, ToolOutcome};
@@ -40,6 +44,10 @@ pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNam
 pub use offering::{Offering, PreparedTool};
 pub use pins::{DefinitionHash, PinError, Pins, Verdict};
 pub use policy::{Decision, Policy, ServerFilter};
+pub use results::{
+    READ_RESULT, ReadResultError, ReadResultTool, ResultId, ResultStore, StoredResult,
+    answer_read_result, read_result_tool,
+};
 pub use schema::{SchemaDialect, SchemaError, schema_for_model};
 pub use servers::{
     AgentPlan, PlannedServer, ServerView, Servers, ServersError, ServersSetup, Standing, StartMode,

@@ -35,6 +35,20 @@ pub const PINS: &str = "mcp/pins.json";
 /// Taken while they are written.
 pub const PINS_LOCK: &str = "mcp/pins.lock";
 
+/// The tools that a person always allows.
+pub const APPROVALS: &str = "mcp/approvals.json";
+/// Taken while they are written.
+pub const APPROVALS_LOCK: &str = "mcp/approvals.lock";
+
+/// The whole texts of results that were too long to be shown at once.
+pub const RESULTS: &str = "results";
+/// How large one of these texts may be, in bytes.
+pub const RESULT_LIMIT: u64 = 80 * 1024 * 1024;
+/// How large all of them may be together, in bytes.
+pub const RESULTS_LIMIT: u64 = 256_000_000;
+/// How many days each of them is kept.
+pub const RESULTS_DAYS: u64 = 7;
+
 /// One kind of file in the state directory.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -112,6 +126,27 @@ pub fn entries() -> Vec<Entry> {
             deleting: "Safe, but whatever servers say then counts as first seen.",
         },
         lock(PINS_LOCK, "Taken while they are written."),
+        Entry {
+            path: APPROVALS.to_owned(),
+            purpose: "The tools that a person always allows, by agent and server, with hashes of \
+                      their definitions.",
+            quota: "5,000 tools, under 16 MB".to_owned(),
+            version: Some(1),
+            deleting: "Safe at any time: the person is asked again.",
+        },
+        lock(APPROVALS_LOCK, "Taken while they are written."),
+        Entry {
+            path: format!("{RESULTS}/<32 hex digits>.result"),
+            purpose: "The whole text of a result that was too long to be shown at once, for \
+                      `mcp_read_result`; who may read it only as a hash.",
+            quota: format!(
+                "{RESULTS_DAYS} days, {} MB together, {} MiB each",
+                RESULTS_LIMIT / 1_000_000,
+                RESULT_LIMIT / (1024 * 1024)
+            ),
+            version: Some(1),
+            deleting: "Safe at any time: the model can't read on.",
+        },
     ]
 }
 

@@ -11,9 +11,9 @@ mod record;
 mod result_text;
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
-use openclaw_content::{Excerpt, ModelText, Origin, failure};
+use openclaw_content::{DEFAULT_RESULT_BYTES, Excerpt, ModelText, Origin, failure};
 use openclaw_mcp_client::{
     CallOptions, Outcome, Person, ProgressListener, RequestError, ToolResult,
 };
@@ -21,11 +21,14 @@ use serde_json::{Map, Value};
 
 pub use self::outcome::{CallEnd, Part, ToolOutcome};
 use self::record::Record;
-use crate::approval::{Approver, Consent};
+use crate::approval::{ApprovalDecision, ApprovalRequest, Approver, decide_approval};
 use crate::assembly::{AgentTool, Meant};
 use crate::policy::Decision;
-use crate::results::{READ_RESULT, read_result};
+use crate::results::{READ_RESULT, answer_read_result};
 use crate::servers::{AgentPlan, Servers};
+
+/// How long a person may think about a call.
+const THINKING: Duration = Duration::from_mins(10);
 
 /// How the tool of a call is named.
 #[derive(Clone, Copy, Debug)]
@@ -177,7 +180,7 @@ impl Servers {
             return Err(stop(CallEnd::Denied, told, &[tool.name.as_str()]));
         }
         let arguments = self.checked(call, tool, origin)?;
-        self.approved(call, tool, origin).await?;
+        self.approved(call, tool, origin, &arguments).await?;
         let connection = self.ready(&tool.server, call.session).await;
         let connection = connection.map_err(|not_ready| {
             stop(CallEnd::NotDone, not_ready.template, &[&not_ready.reason])
@@ -223,16 +226,34 @@ impl Servers {
         call: &Call<'_>,
         tool: &AgentTool,
         origin: &Origin,
+        arguments: &Map<String, Value>,
     ) -> Result<(), Stop> {
         let approver = match call.approval {
             Approval::Given => return Ok(()),
             Approval::Ask(approver) => approver,
         };
-        match self.consent(call, tool, approver).await {
-            Consent::Given => Ok(()),
-            Consent::Refused(reason) => {
-                let told = "the call was not made: {}";
-                Err(Stop::told(CallEnd::Rejected, origin, told, &[&reason]))
+        let request = ApprovalRequest {
+            agent: call.agent.agent.id.as_str(),
+            tool: &tool.named,
+            definition: &tool.prepared.definition,
+            trust_annotations: tool
+                .server
+                .server()
+                .is_some_and(|server| server.trust_annotations),
+            arguments,
+        };
+        let decision = decide_approval(
+            &call.agent.approval,
+            &self.approvals,
+            approver,
+            call.agent.agent.without_person,
+            &request,
+            tokio::time::Instant::now() + THINKING,
+        );
+        match decision.await {
+            ApprovalDecision::Approved => Ok(()),
+            ApprovalDecision::Rejected { reason } => {
+                Err(Stop::told(CallEnd::Rejected, origin, reason.sentence(), &[]))
             }
         }
     }
@@ -283,12 +304,13 @@ impl Servers {
     /// Reads on in a result that was cut.
     fn read_on(&self, call: &Call<'_>, started: Instant) -> ToolOutcome {
         let agent = call.agent.agent.id.as_str();
-        let read = read_result(
+        let read = answer_read_result(
             &self.results,
             &self.framer,
             agent,
             call.session,
             &call.arguments,
+            DEFAULT_RESULT_BYTES,
             SystemTime::now(),
         );
         let (end, text) = match read {

@@ -8,6 +8,7 @@ use openclaw_config::{
 };
 use openclaw_state::StateKey;
 
+use crate::approval::ApprovalRules;
 use crate::assembly::AssemblyCache;
 use crate::names::may_be_of;
 use crate::offering::Offering;
@@ -29,6 +30,7 @@ pub struct AgentPlan {
     /// The agent as it is configured.
     pub agent: Agent,
     pub(crate) policy: Policy,
+    pub(crate) approval: ApprovalRules,
     pub(crate) servers: BTreeMap<String, Arc<PlannedServer>>,
     /// Servers of which it may use no tool.
     pub(crate) denied: BTreeSet<String>,
@@ -152,6 +154,7 @@ impl Plan {
                 servers.insert(name, server.clone());
             }
             let plan = AgentPlan {
+                approval: ApprovalRules::new(agent.approval, &agent.read_only),
                 agent: agent.clone(),
                 policy,
                 servers,

@@ -1,0 +1,160 @@
+//! From the rules, what is remembered, and the person to one answer.
+
+use openclaw_config::WithoutPerson;
+use openclaw_mcp_client::Tool;
+use serde_json::{Map, Value};
+use tokio::time::{Instant, timeout_at};
+
+use super::question::{
+    ApprovalAnswer, ApprovalQuestion, Approver, shown_arguments, shown_description, shown_name,
+};
+use super::rules::{ApprovalNeed, ApprovalRules};
+use super::store::{ApprovalError, Approvals};
+use crate::names::NamedTool;
+use crate::pins::DefinitionHash;
+
+/// A call that may need a word of a person.
+#[derive(Clone, Copy, Debug)]
+pub struct ApprovalRequest<'a> {
+    /// The agent that wants it.
+    pub agent: &'a str,
+    /// The tool by its names.
+    pub tool: &'a NamedTool,
+    /// The tool as its server defines it now.
+    pub definition: &'a Tool,
+    /// Whether the configuration trusts what the server says about effects.
+    pub trust_annotations: bool,
+    /// What it will be called with, exactly.
+    pub arguments: &'a Map<String, Value>,
+}
+
+/// Whether a call may be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApprovalDecision {
+    /// It may.
+    Approved,
+    /// It may not.
+    Rejected {
+        /// Why.
+        reason: Rejection,
+    },
+}
+
+/// Why a call may not be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// The person said no.
+    ByPerson,
+    /// The person did not answer in time.
+    NoAnswer,
+    /// There is no person, and the configuration denies what can't be asked.
+    NoPerson,
+}
+
+impl Rejection {
+    /// A sentence for the model.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::ByPerson => {
+                "the user did not allow this call. Do not repeat it; ask the user how to go on."
+            }
+            Self::NoAnswer => {
+                "the user was asked to allow this call and did not answer in time. It was not made."
+            }
+            Self::NoPerson => {
+                "this call needs the approval of a person, and nobody can be asked here \
+                 (`tools.approvalWithoutPerson` is `deny`). It was not made."
+            }
+        }
+    }
+}
+
+/// Decides whether a call may be made, and asks the person for it where that is needed and there
+/// is one. An answer that does not come before the deadline is a no.
+///
+/// That an answer can't be looked up or remembered is logged: the person is asked once more then,
+/// and a call is never made because a file is broken.
+pub async fn decide_approval(
+    rules: &ApprovalRules,
+    approvals: &Approvals,
+    approver: Option<&dyn Approver>,
+    without_person: WithoutPerson,
+    request: &ApprovalRequest<'_>,
+    deadline: Instant,
+) -> ApprovalDecision {
+    let annotations = &request.definition.annotations;
+    let need = rules.needs(request.tool, annotations, request.trust_annotations);
+    if need == ApprovalNeed::No {
+        return ApprovalDecision::Approved;
+    }
+    let hash = DefinitionHash::of(request.definition);
+    let (agent, key) = (request.agent.to_owned(), request.tool.key.clone());
+    let is_remembered = on_disk(approvals, move |it| it.remembers(&agent, &key, hash)).await;
+    if is_remembered == Some(true) {
+        return ApprovalDecision::Approved;
+    }
+    let Some(approver) = approver else {
+        return match without_person {
+            WithoutPerson::Allow => ApprovalDecision::Approved,
+            WithoutPerson::Deny => rejected(Rejection::NoPerson),
+        };
+    };
+    let answer = timeout_at(deadline, approver.approve(question(request))).await;
+    match answer {
+        Err(_) => rejected(Rejection::NoAnswer),
+        Ok(ApprovalAnswer::No) => rejected(Rejection::ByPerson),
+        Ok(ApprovalAnswer::Once) => ApprovalDecision::Approved,
+        Ok(ApprovalAnswer::Always) => {
+            let (agent, key) = (request.agent.to_owned(), request.tool.key.clone());
+            on_disk(approvals, move |it| it.remember(&agent, &key, hash)).await;
+            ApprovalDecision::Approved
+        }
+    }
+}
+
+fn rejected(reason: Rejection) -> ApprovalDecision {
+    ApprovalDecision::Rejected { reason }
+}
+
+fn question(request: &ApprovalRequest<'_>) -> ApprovalQuestion {
+    let Tool {
+        title, annotations, ..
+    } = request.definition;
+    let title = title.as_ref().or(annotations.title.as_ref());
+    let description = request.definition.description.as_deref();
+    let (arguments, more_arguments) = shown_arguments(request.arguments);
+    ApprovalQuestion {
+        agent: shown_name(request.agent),
+        server: shown_name(&request.tool.key.server),
+        tool: shown_name(&request.tool.key.tool),
+        name: request.tool.name.to_string(),
+        title: title
+            .map(|title| shown_name(title))
+            .filter(|title| !title.is_empty()),
+        description: description.and_then(shown_description),
+        arguments,
+        more_arguments,
+    }
+}
+
+/// Does something with the file where blocking is allowed; none where it failed.
+async fn on_disk<T: Send + 'static>(
+    approvals: &Approvals,
+    work: impl FnOnce(&Approvals) -> Result<T, ApprovalError> + Send + 'static,
+) -> Option<T> {
+    let approvals = approvals.clone();
+    match tokio::task::spawn_blocking(move || work(&approvals)).await {
+        Ok(Ok(done)) => Some(done),
+        Ok(Err(error)) => {
+            tracing::warn!("what the user always allows can't be used: {error}");
+            None
+        }
+        Err(error) => {
+            tracing::warn!("what the user always allows was not looked up: {error}");
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
