@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use openclaw_process::StderrTail;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
@@ -15,7 +16,7 @@ use crate::person::Person;
 use crate::session::{Core, Era, Limits, Parameters, Request, Subscription};
 use crate::time::{deadline, later};
 use crate::traffic::{Changes, ProgressListener, TicketKind, TicketOptions};
-use crate::transport::{Link, Presence};
+use crate::transport::{Link, Presence, Stdio};
 use crate::wire::RawJson;
 
 /// A connection to a server. Dropping it ends it, and the server's program if there is one.
@@ -96,14 +97,14 @@ impl Connection {
             Link::Streamable(_) => (Transport::StreamableHttp, None),
             Link::Events(_) => (Transport::HttpEvents, None),
         };
-        let stderr = program.map(|program| program.stderr());
+        let stderr = program.map(Stdio::stderr);
         Diagnostics {
             transport,
             era: terms.as_ref().map_or(Era::Legacy, |terms| terms.era),
             version: terms.as_ref().map_or("", |terms| terms.version),
-            pid: program.map(|program| program.pid()),
-            stderr: stderr.map(|it| it.lines()).unwrap_or_default(),
-            stderr_total: stderr.map(|it| it.total()).unwrap_or_default(),
+            pid: program.map(Stdio::pid),
+            stderr: stderr.map(StderrTail::lines).unwrap_or_default(),
+            stderr_total: stderr.map(StderrTail::total).unwrap_or_default(),
             passed_over: self.core.inbound.oddities(),
             in_flight: self.core.inbound.in_flight.len(),
         }

@@ -72,8 +72,10 @@ impl AssemblyCache {
 impl Assembled {
     fn is_of(&self, offered: &[(Arc<PlannedServer>, Arc<Offering>)]) -> bool {
         self.parts.len() == offered.len()
-            && self.parts.iter().zip(offered).all(|((part, gone), (_, now))| {
-                Arc::ptr_eq(part, now) && *gone == now.gone()
-            })
+            && self
+                .parts
+                .iter()
+                .zip(offered)
+                .all(|((part, gone), (_, now))| Arc::ptr_eq(part, now) && *gone == now.gone())
     }
 }

@@ -27,6 +27,8 @@ use crate::policy::Decision;
 use crate::results::{READ_RESULT, answer_read_result};
 use crate::servers::{AgentPlan, Servers};
 
+/// With which servers refuse a call of a tool that is not there.
+const INVALID_PARAMS: i64 = -32602;
 /// How long a person may think about a call.
 const THINKING: Duration = Duration::from_mins(10);
 
@@ -162,7 +164,11 @@ impl Servers {
         origin: &Origin,
     ) -> Result<ToolResult, Stop> {
         let stop = |end, template, names: &[&str]| Stop::told(end, origin, template, names);
-        if let Decision::Denied { origin: place, rule } = &tool.decision {
+        if let Decision::Denied {
+            origin: place,
+            rule,
+        } = &tool.decision
+        {
             return Err(match rule {
                 Some(rule) => {
                     let told = "the tool is not allowed: `{}` in {} denies it";
@@ -195,11 +201,19 @@ impl Servers {
         match result {
             Ok(result) => {
                 if result.is_error && says_unknown(&result, name) {
-                    self.forget_tool(tool);
+                    self.forget_tool(call, tool).await;
                 }
                 Ok(result)
             }
-            Err(error) => Err(self.failed(tool, origin, &error)),
+            Err(error) => {
+                if let RequestError::Refused(refusal) = &error
+                    && refusal.code == INVALID_PARAMS
+                    && mentions_unknown(&refusal.message, name)
+                {
+                    self.forget_tool(call, tool).await;
+                }
+                Err(self.failed(origin, &error))
+            }
         }
     }
 
@@ -252,20 +266,17 @@ impl Servers {
         );
         match decision.await {
             ApprovalDecision::Approved => Ok(()),
-            ApprovalDecision::Rejected { reason } => {
-                Err(Stop::told(CallEnd::Rejected, origin, reason.sentence(), &[]))
-            }
+            ApprovalDecision::Rejected { reason } => Err(Stop::told(
+                CallEnd::Rejected,
+                origin,
+                reason.sentence(),
+                &[],
+            )),
         }
     }
 
     /// What becomes of a request that has no result.
-    fn failed(&self, tool: &AgentTool, origin: &Origin, error: &RequestError) -> Stop {
-        if let RequestError::Refused(refusal) = error
-            && refusal.code == -32602
-            && mentions_unknown(&refusal.message, &tool.prepared.definition.name)
-        {
-            self.forget_tool(tool);
-        }
+    fn failed(&self, origin: &Origin, error: &RequestError) -> Stop {
         let (end, told) = match error.outcome() {
             Outcome::NotDone => (CallEnd::NotDone, ""),
             Outcome::Unknown => (
@@ -275,7 +286,10 @@ impl Servers {
             ),
             Outcome::Done => (CallEnd::Unknown, "The call was carried out. "),
         };
-        let text = self.redactor.redact_learned(&error.to_string()).into_owned();
+        let text = self
+            .redactor
+            .redact_learned(&error.to_string())
+            .into_owned();
         self.stop_framed(end, origin, format!("{told}{text}"))
     }
 
@@ -292,13 +306,16 @@ impl Servers {
     }
 
     /// Takes a tool off the list that the server says it does not have, and lists anew.
-    fn forget_tool(&self, tool: &AgentTool) {
+    async fn forget_tool(&self, call: &Call<'_>, tool: &AgentTool) {
         tool.offering.remove(&tool.prepared.definition.name);
         tracing::warn!(
             server = tool.server.name(),
             tool = tool.prepared.definition.name,
             "the server does not know a tool that it listed"
         );
+        if let Some(instance) = self.instance(&tool.server, call.session) {
+            instance.refresh().await;
+        }
     }
 
     /// Reads on in a result that was cut.

@@ -151,10 +151,7 @@ impl Servers {
 
     /// Keeps a text that is too long to be shown at once.
     fn keep(&self, call: &Call<'_>, tool: &AgentTool, text: &str) -> Option<String> {
-        let origin = (
-            tool.server.name(),
-            tool.prepared.definition.name.as_str(),
-        );
+        let origin = (tool.server.name(), tool.prepared.definition.name.as_str());
         let agent = call.agent.agent.id.as_str();
         let kept = self
             .results
@@ -199,7 +196,12 @@ fn gather(result: &ToolResult) -> Gathered<'_> {
                 ..
             } => {
                 let mut line = format!("[resource link: {uri}");
-                for more in [Some(name), title.as_ref(), description.as_ref(), mime_type.as_ref()] {
+                for more in [
+                    Some(name),
+                    title.as_ref(),
+                    description.as_ref(),
+                    mime_type.as_ref(),
+                ] {
                     if let Some(more) = more.filter(|more| !more.is_empty()) {
                         line.push_str("; ");
                         line.push_str(more);
@@ -224,13 +226,15 @@ impl<'a> Gathered<'a> {
     fn media(&mut self, declared: &'a str, data: &'a str) {
         self.media.push((declared, data));
         let number = self.media.len();
-        self.texts.push(Cow::Owned(format!("[attachment {number}]")));
+        self.texts
+            .push(Cow::Owned(format!("[attachment {number}]")));
     }
 
     fn embedded(&mut self, embedded: &'a Embedded) {
         if let Some(text) = &embedded.text {
             let uri = &embedded.uri;
-            self.texts.push(Cow::Owned(format!("[resource: {uri}]\n{text}")));
+            self.texts
+                .push(Cow::Owned(format!("[resource: {uri}]\n{text}")));
         }
         if let Some(blob) = &embedded.blob {
             let uri = &embedded.uri;

@@ -56,61 +56,61 @@ impl ConfiguredTarget {
 }
 
 fn program(launch: &StdioLaunch) -> Result<Endpoint, Unresolved> {
-        let environment = launch.environment.iter();
-        let environment = environment
-            .map(|(name, value)| Ok((name.clone(), value(&format!("env.{name}"), value)?)));
-        Ok(Endpoint::Program(ProgramTarget {
-            command: launch.command.clone(),
-            arguments: launch.args.clone(),
-            environment: environment.collect::<Result<_, _>>()?,
-            inherited: match &launch.inherited {
-                InheritedEnvironment::Nothing => Inherited::Nothing,
-                InheritedEnvironment::All => Inherited::All,
-                InheritedEnvironment::Names(names) => Inherited::Names(names.clone()),
-            },
-            directory: launch.directory.clone(),
-        }))
-    }
+    let environment = launch.environment.iter();
+    let environment = environment
+        .map(|(name, value)| Ok((name.clone(), resolved(&format!("env.{name}"), value)?)));
+    Ok(Endpoint::Program(ProgramTarget {
+        command: launch.command.clone(),
+        arguments: launch.args.clone(),
+        environment: environment.collect::<Result<_, _>>()?,
+        inherited: match &launch.inherited {
+            InheritedEnvironment::Nothing => Inherited::Nothing,
+            InheritedEnvironment::All => Inherited::All,
+            InheritedEnvironment::Names(names) => Inherited::Names(names.clone()),
+        },
+        directory: launch.directory.clone(),
+    }))
+}
 
 fn address(launch: &RemoteLaunch) -> Result<Endpoint, Unresolved> {
-        let headers = launch.headers.iter();
-        let headers = headers
-            .map(|(name, value)| Ok((name.clone(), value(&format!("headers.{name}"), value)?)))
-            .collect::<Result<_, _>>()?;
-        let authorization = match &launch.authorization {
-            Authorization::Header(value) => Some(value("headers.authorization", value)?),
-            Authorization::ApiKey(value) => {
-                let key = value("apiKey", value)?;
-                Some(Secret::new(format!("Bearer {}", key.expose())))
-            }
-            Authorization::OAuth(_) => None,
-        };
-        let path = |path: &Option<PathBuf>| path.clone();
-        Ok(Endpoint::Address(Box::new(AddressTarget {
-            url: launch.url.clone(),
-            first: match launch.transport {
-                RemoteTransport::Http => FirstTransport::Streamable,
-                RemoteTransport::Sse => FirstTransport::Events,
-            },
-            headers,
-            authorization,
-            tls: TlsSettings {
-                verify: launch.tls.verify,
-                authorities: path(&launch.tls.authorities),
-                identity: launch.tls.identity.as_ref().map(|identity| ClientIdentity {
-                    certificate: identity.certificate.clone(),
-                    key: path(&identity.key),
-                }),
-            },
-        })))
-    }
-
-    /// The value of a field, which is not to be seen again.
-fn value(field: &str, value: &ConfigValue) -> Result<Secret, Unresolved> {
-        match value {
-            ConfigValue::Plain { value, .. } => Ok(value.clone()),
-            ConfigValue::Reference { secret, .. } => Err(Unresolved(format!(
-                "`{field}` refers to the secret `{secret}`, which this version can't read"
-            ))),
+    let headers = launch.headers.iter();
+    let headers = headers
+        .map(|(name, value)| Ok((name.clone(), resolved(&format!("headers.{name}"), value)?)))
+        .collect::<Result<_, _>>()?;
+    let authorization = match &launch.authorization {
+        Authorization::Header(value) => Some(resolved("headers.authorization", value)?),
+        Authorization::ApiKey(value) => {
+            let key = resolved("apiKey", value)?;
+            Some(Secret::new(format!("Bearer {}", key.expose())))
         }
+        Authorization::OAuth(_) => None,
+    };
+    let path = |path: &Option<PathBuf>| path.clone();
+    Ok(Endpoint::Address(Box::new(AddressTarget {
+        url: launch.url.clone(),
+        first: match launch.transport {
+            RemoteTransport::Http => FirstTransport::Streamable,
+            RemoteTransport::Sse => FirstTransport::Events,
+        },
+        headers,
+        authorization,
+        tls: TlsSettings {
+            verify: launch.tls.verify,
+            authorities: path(&launch.tls.authorities),
+            identity: launch.tls.identity.as_ref().map(|identity| ClientIdentity {
+                certificate: identity.certificate.clone(),
+                key: path(&identity.key),
+            }),
+        },
+    })))
+}
+
+/// The value of a field, which is not to be seen again.
+fn resolved(field: &str, value: &ConfigValue) -> Result<Secret, Unresolved> {
+    match value {
+        ConfigValue::Plain { value, .. } => Ok(value.clone()),
+        ConfigValue::Reference { secret, .. } => Err(Unresolved(format!(
+            "`{field}` refers to the secret `{secret}`, which this version can't read"
+        ))),
     }
+}

@@ -76,9 +76,13 @@ pub(crate) fn may_be_of(server: &str, prefix: &str, spelling: &str) -> bool {
         let short = &clean[..clean.len().min(LONGEST_SERVER)];
         [*name, clean.as_str(), short].iter().any(|name| {
             let name = name.to_lowercase();
-            [format!("{name}/"), format!("mcp_{name}_"), format!("{name}__")]
-                .iter()
-                .any(|beginning| spelling.starts_with(beginning))
+            [
+                format!("{name}/"),
+                format!("mcp_{name}_"),
+                format!("{name}__"),
+            ]
+            .iter()
+            .any(|beginning| spelling.starts_with(beginning))
         })
     })
 }

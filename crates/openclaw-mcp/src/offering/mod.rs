@@ -108,7 +108,8 @@ impl Offering {
             match prepare(server, tool, verdict, &mut found) {
                 Ok(tool) => tools.push(Arc::new(tool)),
                 Err(reason) => {
-                    let problem = format!("the tool `{server}/{}` is left out: {reason}", tool.name);
+                    let problem =
+                        format!("the tool `{server}/{}` is left out: {reason}", tool.name);
                     let problem = openclaw_content::shown_line(&problem, 400);
                     tracing::warn!(server, "{problem}");
                     problems.push(problem);
@@ -116,7 +117,11 @@ impl Offering {
             }
         }
         for pattern in found.iter() {
-            tracing::warn!(server, pattern = pattern.name(), "a definition looks like an injection");
+            tracing::warn!(
+                server,
+                pattern = pattern.name(),
+                "a definition looks like an injection"
+            );
         }
         Self {
             catalog,
@@ -162,7 +167,11 @@ fn prepare(
         *found = found.union(titled.detections);
     }
     if let Verdict::Changed { .. } = verdict {
-        tracing::warn!(server, tool = tool.name, "the definition of a tool has changed");
+        tracing::warn!(
+            server,
+            tool = tool.name,
+            "the definition of a tool has changed"
+        );
     }
     Ok(PreparedTool {
         definition: tool.clone(),

@@ -119,8 +119,15 @@ mod tests {
         }))
         .unwrap();
         let text = schema.to_string();
-        assert!(!text.contains("im_start") && !text.contains("END_EXTERNAL") && !text.contains('\u{1b}'));
-        assert_eq!(schema["properties"]["description"]["enum"], json!(["a b", "c/d"]));
+        assert!(
+            !text.contains("im_start")
+                && !text.contains("END_EXTERNAL")
+                && !text.contains('\u{1b}')
+        );
+        assert_eq!(
+            schema["properties"]["description"]["enum"],
+            json!(["a b", "c/d"])
+        );
         assert_eq!(schema["required"], json!(["description"]));
     }
 

@@ -89,6 +89,21 @@ impl Servers {
         while starting.join_next().await.is_some() {}
     }
 
+    /// Starts the servers that a session has for itself, and waits for them.
+    pub async fn start_for(&self, agent: &AgentPlan, session: &str) {
+        for server in agent.servers.values() {
+            let Some(usable) = &server.usable else {
+                continue;
+            };
+            if usable.server.scope == ServerScope::Session
+                && !agent.denied.contains(server.name())
+                && let Some(instance) = self.admitted(server, usable, Some(session))
+            {
+                let _ = timeout(patience(usable), instance.start()).await;
+            }
+        }
+    }
+
     /// Starts all servers of an agent that rest, and does not wait until they are ready.
     pub async fn begin(&self, agent: &AgentPlan) {
         for server in agent.servers.values() {
@@ -226,7 +241,7 @@ impl Servers {
         })
     }
 
-    fn instance(&self, server: &PlannedServer, session: Option<&str>) -> Instance {
+    pub(crate) fn instance(&self, server: &PlannedServer, session: Option<&str>) -> Instance {
         let usable = server.usable.as_ref()?;
         self.fleet.get(&key(usable, session))
     }
@@ -263,9 +278,11 @@ impl Servers {
                     && (planned.configured.place == Place::Plugin) == is_plugin
             })
         };
-        let running = self.fleet.all().into_iter().filter(|(key, server)| {
-            takes_a_place(server.state().status) && of_kind(key.0)
-        });
+        let running = self
+            .fleet
+            .all()
+            .into_iter()
+            .filter(|(key, server)| takes_a_place(server.state().status) && of_kind(key.0));
         (running.count() >= limit).then_some(limit)
     }
 }

@@ -13,7 +13,6 @@ use openclaw_secrets::Redactor;
 use openclaw_state::{StateDirectory, StateDirectoryError, StateKey, StateKeyError};
 use thiserror::Error;
 
-pub(crate) use self::instance::NotReady;
 pub(crate) use self::plan::Plan;
 pub use self::plan::{AgentPlan, PlannedServer};
 use crate::approval::Approvals;

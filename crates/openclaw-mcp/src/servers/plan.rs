@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use openclaw_config::{
-    Agent, AgentId, Config, ConfiguredServer, Definition, Fingerprint, Fingerprints, Place, Server,
+    Agent, AgentId, Config, ConfiguredServer, Definition, Fingerprint, Fingerprints, Place,
+    Problem, Server,
 };
 use openclaw_state::StateKey;
 
@@ -91,7 +92,7 @@ impl PlannedServer {
         match &self.configured.definition {
             Definition::Sound(_) => None,
             Definition::Broken(reasons) => {
-                let reasons: Vec<&str> = reasons.iter().map(|it| it.message()).collect();
+                let reasons: Vec<&str> = reasons.iter().map(Problem::message).collect();
                 Some(reasons.join("; "))
             }
         }
@@ -181,10 +182,7 @@ impl Plan {
 }
 
 fn plan(configured: &Arc<ConfiguredServer>, fingerprints: &Fingerprints<'_>) -> PlannedServer {
-    let server = configured
-        .definition
-        .sound()
-        .filter(|_| configured.enabled);
+    let server = configured.definition.sound().filter(|_| configured.enabled);
     PlannedServer {
         usable: server.map(|server| Usable {
             fingerprint: fingerprints.of(server),

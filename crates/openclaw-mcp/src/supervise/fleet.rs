@@ -99,9 +99,9 @@ impl<K: Clone + Ord> Fleet<K> {
     /// The server with this key, which is added if it is not there, and rests then.
     pub fn get_or_add(&self, key: K, setup: impl FnOnce() -> ServerSetup) -> Arc<ManagedServer> {
         let mut servers = self.servers();
-        let server = servers.entry(key).or_insert_with(|| {
-            Arc::new(ManagedServer::in_turn(setup(), self.starting.clone()))
-        });
+        let server = servers
+            .entry(key)
+            .or_insert_with(|| Arc::new(ManagedServer::in_turn(setup(), self.starting.clone())));
         Arc::clone(server)
     }
 

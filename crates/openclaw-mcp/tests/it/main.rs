@@ -1,10 +1,16 @@
-//! Servers that are looked after: started, lost, started again, given up on.
+//! Servers that are looked after, and the way of a call to them.
 
 #![cfg(target_os = "linux")]
 
 #[cfg(test)]
+mod calling;
+#[cfg(test)]
 mod fleet;
 #[cfg(test)]
+mod house;
+#[cfg(test)]
 mod lab;
+#[cfg(test)]
+mod sharing;
 #[cfg(test)]
 mod supervising;

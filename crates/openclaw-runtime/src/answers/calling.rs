@@ -31,7 +31,10 @@ impl Runtime {
         })
     }
 
-    pub(super) async fn answer_call(&self, request: CallRequest) -> Result<CallReport, EngineFailure> {
+    pub(super) async fn answer_call(
+        &self,
+        request: CallRequest,
+    ) -> Result<CallReport, EngineFailure> {
         let agent = self.agent(request.agent.as_deref())?;
         let tools = self.tools_for(&agent, &request.tool).await?;
         let tool = found(&tools, &request.tool)?;
@@ -65,12 +68,11 @@ impl Runtime {
             let problem = self.redactor.redact(&problem);
             let problem = shown_text(&problem).into_owned();
             return Err(match outcome.end {
-                CallEnd::InvalidArguments => {
-                    EngineFailure::asker("invalid-arguments", problem).hint(format!(
+                CallEnd::InvalidArguments => EngineFailure::asker("invalid-arguments", problem)
+                    .hint(format!(
                         "`openclaw mcp tools {} --json` shows what the tool takes",
                         tool.server.name()
-                    ))
-                }
+                    )),
                 CallEnd::Denied => EngineFailure::operation("denied", problem),
                 CallEnd::UnknownTool => EngineFailure::asker("unknown-tool", problem),
                 CallEnd::Unknown => EngineFailure::operation("outcome-unknown", problem),

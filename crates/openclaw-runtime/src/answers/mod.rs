@@ -207,9 +207,10 @@ impl Runtime {
         let problems: Vec<String> = problems.collect();
         // Whoever asks for one server wants to know why it can't be asked, and nothing else.
         match (server, problems.first()) {
-            (Some(_), Some(problem)) => {
-                Err(EngineFailure::operation("server-not-ready", problem.clone()))
-            }
+            (Some(_), Some(problem)) => Err(EngineFailure::operation(
+                "server-not-ready",
+                problem.clone(),
+            )),
             _ => Ok(problems),
         }
     }

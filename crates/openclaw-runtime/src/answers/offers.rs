@@ -77,20 +77,22 @@ impl Runtime {
         let problems = self.started(&agent, query.server.as_deref()).await?;
         let mut prompts = Vec::new();
         for (server, catalog) in self.catalogs(&agent, query.server.as_deref()) {
-            prompts.extend(catalog.prompts.iter().cloned().map(|it| PromptSummary {
-                server: server.clone(),
-                name: it.name,
-                title: it.title,
-                description: it.description,
-                arguments: it
-                    .arguments
-                    .into_iter()
-                    .map(|argument| PromptArgumentReport {
-                        name: argument.name,
-                        description: argument.description,
-                        required: argument.required,
-                    })
-                    .collect(),
+            prompts.extend(catalog.prompts.iter().cloned().map(|it| {
+                PromptSummary {
+                    server: server.clone(),
+                    name: it.name,
+                    title: it.title,
+                    description: it.description,
+                    arguments: it
+                        .arguments
+                        .into_iter()
+                        .map(|argument| PromptArgumentReport {
+                            name: argument.name,
+                            description: argument.description,
+                            required: argument.required,
+                        })
+                        .collect(),
+                }
             }));
         }
         Ok(PromptsReport { prompts, problems })

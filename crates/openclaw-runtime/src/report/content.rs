@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 /// A part of a result, as the protocol writes it.
 pub(crate) fn content(content: &Content) -> Value {
     let (mut object, annotations) = match content {
-        Content::Text { text, annotations } => {
-            (json!({ "type": "text", "text": text }), annotations.as_ref())
-        }
+        Content::Text { text, annotations } => (
+            json!({ "type": "text", "text": text }),
+            annotations.as_ref(),
+        ),
         Content::Image {
             data,
             mime_type,

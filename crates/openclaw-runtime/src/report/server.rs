@@ -29,7 +29,9 @@ pub(crate) fn report(view: &ServerView, tools: &AgentTools, redactor: &Redactor)
             Some(Transport::HttpEvents) => Some(TransportKind::Sse),
             None => launch.map(declared),
         },
-        target: launch.map(|launch| target(launch, redactor)).unwrap_or_default(),
+        target: launch
+            .map(|launch| target(launch, redactor))
+            .unwrap_or_default(),
         enabled: server.configured.enabled,
         state,
         auth: launch.map_or(AuthKind::None, |launch| auth(launch, state)),

@@ -57,6 +57,10 @@ pub(crate) struct Options {
     /// Offers only these of its own tools
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) only_tools: Vec<String>,
+
+    /// Lists this tool, but does not know it when it is called
+    #[arg(long, value_name = "NAME")]
+    pub(crate) forget_tool: Option<String>,
     /// The text that it gives as its instructions
     #[arg(long, value_name = "TEXT")]
     pub(crate) instructions: Option<String>,

@@ -33,7 +33,9 @@ pub(crate) async fn call(call: &Call) -> Outcome {
     let name = call.text_parameter("name")?;
     let listed = list(&call.server);
     let is_listed = |tool: &Value| tool.get("name").and_then(Value::as_str) == Some(name);
-    let Some(tool) = listed.iter().find(|tool| is_listed(tool)) else {
+    let is_forgotten = call.server.options.forget_tool.as_deref() == Some(name);
+    let tool = listed.iter().find(|tool| is_listed(tool));
+    let Some(tool) = tool.filter(|_| !is_forgotten) else {
         return Err(RpcError::invalid_params(format!("unknown tool: {name}")));
     };
     check_arguments(call, tool)?;

@@ -1,0 +1,198 @@
+//! All servers of a configuration, with fake ones behind it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use openclaw_config::{Config, Environment, Location, load};
+use openclaw_mcp::{
+    AgentPlan, Approval, Call, Part, Servers, ServersSetup, StartMode, ToolChoice, ToolOutcome,
+};
+use openclaw_mcp_client::Connector;
+use openclaw_process::{GuardianProgram, Launcher};
+use openclaw_secrets::Redactor;
+use openclaw_state::StateDirectory;
+use openclaw_testkit::FakeServer;
+use openclaw_testkit::leaks::{eventually, processes_with_argument};
+use serde_json::{Map, Value, json};
+
+use crate::lab::{SOON, program};
+
+pub(crate) struct House {
+    directory: Arc<tempfile::TempDir>,
+    pub(crate) servers: Servers,
+    redactor: Redactor,
+    markers: Vec<String>,
+}
+
+/// An entry of the configuration for a fake server.
+pub(crate) fn entry(fake: &FakeServer, more: Value) -> Value {
+    let arguments: Vec<String> = fake
+        .arguments()
+        .into_iter()
+        .map(|it| it.into_string().unwrap())
+        .collect();
+    let mut entry = json!({ "command": fake.program(), "args": arguments });
+    for (name, value) in object(more) {
+        entry[name] = value;
+    }
+    entry
+}
+
+pub(crate) fn fake(flags: &str) -> FakeServer {
+    FakeServer::at(&program()).flags(flags)
+}
+
+pub(crate) fn config(directory: &Path, text: &Value) -> Arc<Config> {
+    let location = Location {
+        config: directory.join("openclaw.json"),
+        state: directory.join("state"),
+        profile: None,
+        named: true,
+    };
+    std::fs::write(&location.config, text.to_string()).unwrap();
+    let environment = Environment::new([], Some(directory), directory);
+    let loaded = load(&location, &environment);
+    let report = loaded.report.render(false);
+    Arc::new(loaded.config.unwrap_or_else(|| panic!("{report}")))
+}
+
+fn servers(directory: &Path, mode: StartMode, text: &Value, redactor: &Redactor) -> Servers {
+    let connector = Connector::new(
+        Launcher::new(GuardianProgram::at(&program())),
+        std::env::vars_os().collect(),
+        std::env::current_dir().unwrap(),
+        None,
+    );
+    let servers = Servers::new(ServersSetup {
+        config: config(directory, text),
+        state: StateDirectory::open(&directory.join("state")).unwrap(),
+        connector: Arc::new(connector),
+        redactor: redactor.clone(),
+        mode,
+    });
+    servers.unwrap()
+}
+
+impl House {
+    pub(crate) fn new(mode: StartMode, text: &Value, fakes: &[&FakeServer]) -> Self {
+        Self::with_redactor(mode, text, fakes, Redactor::new())
+    }
+
+    pub(crate) fn with_redactor(
+        mode: StartMode,
+        text: &Value,
+        fakes: &[&FakeServer],
+        redactor: Redactor,
+    ) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let servers = servers(directory.path(), mode, text, &redactor);
+        Self {
+            servers,
+            directory: Arc::new(directory),
+            redactor,
+            markers: fakes.iter().map(|it| it.marker().to_owned()).collect(),
+        }
+    }
+
+    /// One more at the same place, as after a restart.
+    pub(crate) fn again(&self, mode: StartMode, text: &Value) -> Self {
+        Self {
+            servers: servers(self.path(), mode, text, &self.redactor),
+            directory: Arc::clone(&self.directory),
+            redactor: self.redactor.clone(),
+            markers: self.markers.clone(),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn agent(&self, name: &str) -> Arc<AgentPlan> {
+        self.servers.agent(Some(name)).unwrap()
+    }
+
+    pub(crate) fn main(&self) -> Arc<AgentPlan> {
+        self.servers.agent(None).unwrap()
+    }
+
+    pub(crate) async fn started(&self) -> Arc<AgentPlan> {
+        let agent = self.main();
+        self.servers.start(&agent, None).await;
+        agent
+    }
+
+    pub(crate) fn names(&self, agent: &AgentPlan) -> Vec<String> {
+        let tools = self.servers.tools(agent, None);
+        tools.offered().map(|it| it.name.to_string()).collect()
+    }
+
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> ToolOutcome {
+        let agent = self.main();
+        self.call_as(&agent, tool, arguments).await
+    }
+
+    pub(crate) async fn call_as(
+        &self,
+        agent: &AgentPlan,
+        tool: &str,
+        arguments: Value,
+    ) -> ToolOutcome {
+        let call = Call {
+            agent,
+            session: Some("agent:main:secret-session"),
+            tool: ToolChoice::Spelling(tool),
+            arguments: object(arguments),
+            correlation: "c0ffee",
+            person: None,
+            approval: Approval::Given,
+            progress: None,
+        };
+        self.servers.call(call).await
+    }
+
+    pub(crate) fn audit(&self) -> Vec<Value> {
+        let path = self.path().join("state/logs/audit.jsonl");
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// How many processes of the fake servers there are.
+    pub(crate) fn processes(&self) -> usize {
+        let found = self
+            .markers
+            .iter()
+            .map(|it| processes_with_argument(it).len());
+        found.sum()
+    }
+
+    pub(crate) async fn finish(self) {
+        self.servers.shutdown().await;
+        let is_gone = || self.processes() == 0;
+        assert!(eventually(SOON, is_gone).await, "a process is left");
+    }
+}
+
+pub(crate) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        other => panic!("not an object: {other}"),
+    }
+}
+
+/// All text that the model reads.
+pub(crate) fn text(outcome: &ToolOutcome) -> String {
+    outcome.text().into_string()
+}
+
+pub(crate) fn media(outcome: &ToolOutcome) -> usize {
+    let parts = outcome.parts.iter();
+    parts
+        .filter(|part| matches!(part, Part::Media { .. }))
+        .count()
+}
+
+pub(crate) const A_MOMENT: Duration = Duration::from_millis(300);
