@@ -6,9 +6,11 @@
 //! | `fake_server` | the program: both eras of the protocol, three transports, every fault | a client |
 //! | `running` | starting the program from a test, and ending it | what is said to it |
 //! | `journal` | reading what the program saw | deciding whether that was right |
+//! | `figures` | figures of benchmarks beside their budgets | measuring |
 //! | `leaks` | looking for processes and descriptors that are left | ending them |
 
 pub mod fake_server;
+pub mod figures;
 mod journal;
 pub mod leaks;
 mod running;

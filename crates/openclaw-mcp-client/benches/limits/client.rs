@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::raw::{self, HttpServer, Loop, Pipes, Posts};
-use crate::statistics::{Report, median, micros, ratio};
+use openclaw_testkit::figures::{Report, median, micros, ratio};
 
 /// How many exchanges are measured at a time.
 const PART: usize = 100;

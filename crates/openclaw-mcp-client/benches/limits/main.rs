@@ -14,11 +14,10 @@ mod client;
 mod memory;
 mod raw;
 mod servers;
-mod statistics;
 
 use std::process::ExitCode;
 
-use statistics::Report;
+use openclaw_testkit::figures::Report;
 
 fn main() -> ExitCode {
     if let Some(result) = openclaw_process::run_if_called() {

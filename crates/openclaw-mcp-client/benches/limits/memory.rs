@@ -8,7 +8,7 @@ use tokio::runtime::Builder;
 
 use crate::client::{address, connector, program};
 use crate::raw::HttpServer;
-use crate::statistics::Report;
+use openclaw_testkit::figures::Report;
 
 /// The size of the large result.
 const LARGE: usize = 20_000_000;

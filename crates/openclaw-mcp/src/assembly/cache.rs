@@ -23,6 +23,14 @@ struct Assembled {
 }
 
 impl AssemblyCache {
+    /// Forgets everything.
+    pub(crate) fn clear(&self) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+
     /// The tools of an agent as of now.
     pub(crate) fn get(
         &self,

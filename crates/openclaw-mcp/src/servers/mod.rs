@@ -192,6 +192,12 @@ impl Servers {
         agent.assembled.get(self, agent, session)
     }
 
+    /// The same, put together anew although nothing changed: what a change costs.
+    pub fn assembled_anew(&self, agent: &AgentPlan) -> Arc<AgentTools> {
+        agent.assembled.clear();
+        self.tools(agent, None)
+    }
+
     /// Accepts the definition that a tool has now.
     pub fn approve(
         &self,
