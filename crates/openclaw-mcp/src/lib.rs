@@ -3,7 +3,7 @@
 //! | module | owns | never contains |
 //! |---|---|---|
 //! | `approval` | when a person is asked, and what was answered | how a person is asked |
-//! | `arguments` | whether arguments fit a tool | what models are told about it |
+//! | `arguments` | whether arguments and results fit a tool | what models are told about it |
 //! | `audit` | the log of all calls | what was said in them |
 //! | `names` | what tools are called for models, and the way back | splitting names |
 //! | `pins` | noticing that a tool's definition changed | deciding what follows |
@@ -26,7 +26,7 @@ pub use approval::{
     ApprovalAnswer, ApprovalDecision, ApprovalError, ApprovalNeed, ApprovalQuestion,
     ApprovalRequest, ApprovalRules, Approvals, Approver, Rejection, ShownArgument, decide_approval,
 };
-pub use arguments::{ArgumentCheck, InvalidArguments, UnusableSchema};
+pub use arguments::{ArgumentCheck, InvalidArguments, OutputCheck, UnusableSchema};
 pub use audit::{AuditEntry, AuditLog, CallOutcome};
 pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNames, ToolSource};
 pub use pins::{DefinitionHash, PinError, Pins, Verdict};
