@@ -26,7 +26,7 @@ pub use approval::{
     ApprovalAnswer, ApprovalDecision, ApprovalError, ApprovalNeed, ApprovalQuestion,
     ApprovalRequest, ApprovalRules, Approvals, Approver, Rejection, ShownArgument, decide_approval,
 };
-pub use arguments::{ArgumentCheck, InvalidArguments, OutputCheck, UnusableSchema};
+pub use arguments::{ArgumentCheck, InvalidArguments, OutputCheck, UnusableSchema, typed_words};
 pub use audit::{AuditEntry, AuditLog, CallOutcome};
 pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNames, ToolSource};
 pub use pins::{DefinitionHash, PinError, Pins, Verdict};

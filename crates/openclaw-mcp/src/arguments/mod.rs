@@ -3,6 +3,7 @@
 
 mod nulls;
 mod output;
+mod words;
 
 use std::fmt;
 
@@ -10,6 +11,7 @@ use jsonschema::Validator;
 use serde_json::{Map, Value};
 
 pub use output::OutputCheck;
+pub use words::typed_words;
 
 /// How long arguments may be.
 const LARGEST: usize = 8 * 1024 * 1024;
