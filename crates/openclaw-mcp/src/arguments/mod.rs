@@ -1,6 +1,7 @@
 //! Arguments, checked against what a tool takes before they are sent, and results, checked
 //! against what it promised.
 
+mod effort;
 mod nulls;
 mod output;
 mod words;
@@ -93,6 +94,10 @@ fn prepared(schema: &Value) -> Result<Validator, UnusableSchema> {
     let length = serde_json::to_vec(schema).map_or(usize::MAX, |text| text.len());
     if length > LARGEST_SCHEMA {
         return Err(UnusableSchema("its schema is too large".to_owned()));
+    }
+    if effort::takes_too_long(schema) {
+        let reason = "its schema takes too long to check: too many references lead to each other";
+        return Err(UnusableSchema(reason.to_owned()));
     }
     jsonschema::validator_for(schema).map_err(|error| {
         let reason = shown(&error.to_string());
