@@ -36,7 +36,7 @@ pub use approval::{
     ApprovalAnswer, ApprovalDecision, ApprovalError, ApprovalNeed, ApprovalQuestion,
     ApprovalRequest, ApprovalRules, Approvals, Approver, Rejection, ShownArgument, decide_approval,
 };
-pub use arguments::{ArgumentCheck, InvalidArguments, OutputCheck, UnusableSchema, typed};
+pub use arguments::{ArgumentCheck, InvalidArguments, OutputCheck, UnusableSchema, typed_words};
 pub use assembly::{AgentTool, AgentTools, Meant};
 pub use audit::{AuditEntry, AuditLog, CallOutcome};
 pub use call::{Approval, Call, CallEnd, Part, ToolChoice, ToolOutcome};

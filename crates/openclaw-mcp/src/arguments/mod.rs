@@ -1,11 +1,18 @@
-//! Arguments, checked against what a tool takes before they are sent.
+//! Arguments, checked against what a tool takes before they are sent, and results, checked
+//! against what it promised.
 
+mod effort;
 mod nulls;
+mod output;
+mod words;
 
 use std::fmt;
 
 use jsonschema::Validator;
 use serde_json::{Map, Value};
+
+pub use output::OutputCheck;
+pub use words::typed_words;
 
 /// How long arguments may be.
 const LARGEST: usize = 8 * 1024 * 1024;
@@ -53,17 +60,8 @@ impl ArgumentCheck {
     /// the schema unusable.
     pub fn new(schema: &Map<String, Value>) -> Result<Self, UnusableSchema> {
         let schema = Value::Object(schema.clone());
-        let length = serde_json::to_vec(&schema).map_or(usize::MAX, |text| text.len());
-        if length > LARGEST_SCHEMA {
-            return Err(UnusableSchema("its schema is too large".to_owned()));
-        }
-        match jsonschema::validator_for(&schema) {
-            Ok(validator) => Ok(Self { validator, schema }),
-            Err(error) => Err(UnusableSchema(format!(
-                "its schema can't be used: {}",
-                shown(&error.to_string())
-            ))),
-        }
+        let validator = prepared(&schema)?;
+        Ok(Self { validator, schema })
     }
 
     /// Checks arguments. What is `null` and need not be given is left out: models write it for
@@ -83,7 +81,7 @@ impl ArgumentCheck {
         if !self.validator.is_valid(&arguments) {
             nulls::leave_out(&mut arguments, &self.schema);
         }
-        self.problems(&arguments)?;
+        problems(&self.validator, &arguments)?;
         match arguments {
             Value::Object(arguments) => Ok(arguments),
             _ => Ok(Map::new()),
@@ -91,25 +89,40 @@ impl ArgumentCheck {
     }
 }
 
-impl ArgumentCheck {
-    fn problems(&self, arguments: &Value) -> Result<(), InvalidArguments> {
-        let mut errors = self.validator.iter_errors(arguments);
-        let problems: Vec<String> = errors
-            .by_ref()
-            .take(TOLD)
-            .map(|error| {
-                let place = error.instance_path().to_string();
-                let place = if place.is_empty() { "/" } else { &place };
-                format!("at `{}`: {}", shown(place), shown(&error.to_string()))
-            })
-            .collect();
-        if problems.is_empty() {
-            return Ok(());
-        }
-        // Counting goes on only so far.
-        let more = errors.take(1_000).count();
-        Err(InvalidArguments { problems, more })
+/// Prepares a schema, and gives up on one that can't be used.
+fn prepared(schema: &Value) -> Result<Validator, UnusableSchema> {
+    let length = serde_json::to_vec(schema).map_or(usize::MAX, |text| text.len());
+    if length > LARGEST_SCHEMA {
+        return Err(UnusableSchema("its schema is too large".to_owned()));
     }
+    if effort::takes_too_long(schema) {
+        let reason = "its schema takes too long to check: too many references lead to each other";
+        return Err(UnusableSchema(reason.to_owned()));
+    }
+    jsonschema::validator_for(schema).map_err(|error| {
+        let reason = shown(&error.to_string());
+        UnusableSchema(format!("its schema can't be used: {reason}"))
+    })
+}
+
+/// Finds what is wrong with a value.
+fn problems(validator: &Validator, value: &Value) -> Result<(), InvalidArguments> {
+    let mut errors = validator.iter_errors(value);
+    let problems: Vec<String> = errors
+        .by_ref()
+        .take(TOLD)
+        .map(|error| {
+            let place = error.instance_path().to_string();
+            let place = if place.is_empty() { "/" } else { &place };
+            format!("at `{}`: {}", shown(place), shown(&error.to_string()))
+        })
+        .collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    // Counting goes on only so far.
+    let more = errors.take(1_000).count();
+    Err(InvalidArguments { problems, more })
 }
 
 fn shown(text: &str) -> String {

@@ -134,11 +134,7 @@ impl Inliner<'_> {
             return Ok(Map::new());
         }
         let missing = || SchemaError::MissingReference(shown);
-        let target = if fragment.is_empty() || fragment.starts_with('/') {
-            self.root.pointer(&decoded(fragment))
-        } else {
-            anchored(self.root, fragment)
-        };
+        let target = target(self.root, fragment);
         let root: Value = target.ok_or_else(missing)?.clone();
         self.open.push(reference.to_owned());
         let result = match &root {
@@ -160,6 +156,15 @@ impl Inliner<'_> {
             }
             _ => Err(SchemaError::TooLarge),
         }
+    }
+}
+
+/// What a reference within a schema leads to, by what stands behind its `#`.
+pub(crate) fn target<'a>(root: &'a Value, fragment: &str) -> Option<&'a Value> {
+    if fragment.is_empty() || fragment.starts_with('/') {
+        root.pointer(&decoded(fragment))
+    } else {
+        anchored(root, fragment)
     }
 }
 

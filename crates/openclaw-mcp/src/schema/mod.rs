@@ -10,6 +10,8 @@ mod repair;
 use serde_json::{Map, Value};
 use std::fmt;
 
+pub(crate) use inline::target;
+
 /// Whose model the schema is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaDialect {

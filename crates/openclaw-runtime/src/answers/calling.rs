@@ -7,7 +7,7 @@ use openclaw_engine::{
 };
 use openclaw_mcp::{
     AgentPlan, AgentTool, AgentTools, Approval, Call, CallEnd, Meant, ToolChoice, ToolOutcome,
-    typed,
+    typed_words,
 };
 use serde_json::{Map, Value};
 
@@ -157,7 +157,7 @@ fn found<'a>(tools: &'a AgentTools, spelling: &str) -> Result<&'a AgentTool, Eng
 /// The arguments as an object, words typed by the tool's schema.
 fn arguments(tool: &AgentTool, given: CallArguments) -> Result<Map<String, Value>, EngineFailure> {
     let mut arguments = given.object;
-    let words = typed(&given.words, &tool.prepared.definition.input_schema)
+    let words = typed_words(&given.words, &tool.prepared.definition.input_schema)
         .map_err(|error| EngineFailure::asker("invalid-arguments", error))?;
     arguments.extend(words);
     Ok(arguments)
