@@ -1,0 +1,1 @@
+//! The behaviour of importing, from files to entries.
