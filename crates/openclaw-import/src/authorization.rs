@@ -24,6 +24,15 @@ pub(crate) fn login(draft: &mut Draft<'_>, fields: &mut Fields) {
     if fields.take("oauth_resource").is_some() {
         draft.note("`oauth_resource` is left out: openclaw names the server's own address");
     }
+    let headers = draft.entry.get("headers").and_then(Value::as_object);
+    let is_proven = headers.is_some_and(|headers| {
+        let mut names = headers.keys();
+        names.any(|name| name.eq_ignore_ascii_case("authorization"))
+    });
+    if is_proven && !login.is_empty() {
+        draft.note("the settings of a login are left out: the `Authorization` header replaces it");
+        return;
+    }
     draft.set_filled("oauth", login);
 }
 

@@ -82,6 +82,11 @@ impl<'a> Draft<'a> {
             }
         };
         if let Some(reference) = self.file_reference(&text) {
+            // Said, because it hands the content of a file to the server.
+            self.note(format!(
+                "`{field}` is read from a file: `{}`",
+                printable(&reference)
+            ));
             return Some(Value::String(reference));
         }
         let template = self.origin.fill(&text, field, &mut self.notes);
@@ -101,7 +106,7 @@ impl<'a> Draft<'a> {
 
     /// `${file:…}` as a whole value, for which openclaw has references.
     fn file_reference(&self, text: &str) -> Option<String> {
-        if !matches!(self.origin.client, Client::Windsurf | Client::Unknown) {
+        if self.origin.client != Client::Windsurf {
             return None;
         }
         let path = text.strip_prefix("${file:")?.strip_suffix('}')?;

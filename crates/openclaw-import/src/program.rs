@@ -35,6 +35,12 @@ pub(crate) fn program(
     if is_own(&template.render(), &args) {
         return Err("it is openclaw's own server".to_owned());
     }
+    if args.iter().any(|argument| is_bridge(argument)) {
+        draft.note(
+            "`mcp-remote` only connects to an address, which openclaw does itself: write `url` in \
+             place of `command` and `args`",
+        );
+    }
     let command = beside_the_project(draft, &template);
     draft.set("command", command);
     if !args.is_empty() {
@@ -106,6 +112,11 @@ fn is_own(command: &str, args: &[String]) -> bool {
     }
     let rest: Vec<&str> = words.collect();
     rest.contains(&"mcp-server") || rest.windows(2).any(|pair| pair == ["mcp", "serve"])
+}
+
+/// Whether an argument names the program that clients without HTTP use.
+fn is_bridge(argument: &str) -> bool {
+    argument == "mcp-remote" || argument.starts_with("mcp-remote@")
 }
 
 /// A program that is named by its place in the project, named by its place on the machine.
