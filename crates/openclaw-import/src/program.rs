@@ -1,6 +1,6 @@
 //! The fields of a server that is a program.
 
-use std::path::Path;
+use std::path::{Path, is_separator};
 
 use serde_json::{Map, Value};
 
@@ -52,10 +52,10 @@ pub(crate) fn program(
     directory(draft, fields.take("cwd"));
     if let Some((name, file)) = fields.take_any(&["envFile", "env_file"]) {
         let file = draft.optional_text(&file, name);
-        let file = file.map_or_else(String::new, |file| format!(" of `{}`", file.render()));
+        let file = file.map(|file| format!(" of `{}`", printable(&file.sample())));
         draft.note(format!(
             "the variables{} are not taken over: add those that the server needs to `env`",
-            printable(&file)
+            file.unwrap_or_default()
         ));
     }
     for field in OF_ADDRESSES {
@@ -125,7 +125,7 @@ fn beside_the_project(draft: &mut Draft<'_>, command: &Template) -> String {
     let (Scope::Project, Some(text)) = (draft.origin.scope, command.plain()) else {
         return rendered;
     };
-    if !text.contains('/') || text.starts_with('~') || Path::new(text).is_absolute() {
+    if !text.contains(is_separator) || text.starts_with('~') || Path::new(text).is_absolute() {
         return rendered;
     }
     let path = draft.origin.workspace.join(text.trim_start_matches("./"));
