@@ -83,6 +83,7 @@ OWN_DEPENDENCIES = {
     "openclaw-config": {"openclaw-secrets", "openclaw-state"},
     "openclaw-content": set(),
     "openclaw-engine": set(),
+    "openclaw-import": {"openclaw-config", "openclaw-secrets", "openclaw-state"},
     "openclaw-mcp": {
         "openclaw-config",
         "openclaw-content",
