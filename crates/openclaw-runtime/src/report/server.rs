@@ -1,5 +1,7 @@
 //! Servers as plain data.
 
+use std::ffi::OsString;
+
 use openclaw_config::{Authorization, ConfigValue, Launch, RemoteTransport};
 use openclaw_engine::{AuthKind, ServerDetails, ServerReport, ShownState, TransportKind};
 use openclaw_mcp::{AgentTools, PlannedServer, ServerView, Standing, Status};
@@ -151,8 +153,8 @@ fn resolved(runtime: &Runtime, server: &PlannedServer) -> Option<String> {
     let directory = launch.directory.as_ref().unwrap_or(&runtime.directory);
     let found = find_program(
         &launch.command,
-        runtime.variable("PATH").map(|path| path.as_os_str()),
-        runtime.variable("PATHEXT").map(|path| path.as_os_str()),
+        runtime.variable("PATH").map(OsString::as_os_str),
+        runtime.variable("PATHEXT").map(OsString::as_os_str),
         directory,
     );
     Some(found.ok()?.display().to_string())

@@ -2,7 +2,7 @@
 
 use openclaw_engine::ToolReport;
 use openclaw_mcp::AgentTool;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// A tool as the model sees it.
 pub(crate) fn tool_report(tool: &AgentTool) -> ToolReport {
@@ -25,7 +25,7 @@ pub(crate) fn tool_report(tool: &AgentTool) -> ToolReport {
         title: title.or(annotations.title.as_ref()).cloned(),
         description: prepared.description.as_str().to_owned(),
         input_schema: prepared.schema.clone(),
-        annotations: Map::from_iter(flags),
+        annotations: flags.collect(),
         changed: prepared.is_changed(),
     }
 }
