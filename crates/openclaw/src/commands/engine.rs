@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_config::Config;
+use openclaw_content::shown_line;
 use openclaw_engine::{Engine, EngineFailure, Pending};
 use openclaw_secrets::Redactor;
 use openclaw_state::StateDirectory;
@@ -126,7 +127,8 @@ pub(super) async fn answered<T>(
 
 /// Says what is going on, with something that moves.
 pub(super) fn progress_line(number: usize, what: &str) -> String {
-    format!("{} {what}", FRAMES[number % FRAMES.len()])
+    // A line that is wrapped could not be wiped off.
+    shown_line(&format!("{} {what}", FRAMES[number % FRAMES.len()]), 70)
 }
 
 /// Waits until what is going on is worth saying anew.

@@ -58,6 +58,9 @@ fn a_definition_is_set_and_unset_and_comments_stay() {
     );
     let shown = home.run(&["mcp", "show", "new"]).json();
     assert_eq!(shown["command"], "y");
+    let misspelt = home.run(&["mcp", "set", "new", r#"{"command": "y", "arg": []}"#]);
+    assert_eq!(misspelt.code, Some(0), "{misspelt}");
+    assert!(misspelt.stderr.contains("unknown key `arg`"), "{misspelt}");
     let unset = home.run(&["mcp", "unset", "new"]);
     assert_eq!(
         unset.stdout,

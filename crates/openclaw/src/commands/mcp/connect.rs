@@ -1,11 +1,8 @@
 //! A new server: tried, then written to the configuration.
 
-use std::io::Write as _;
-
-use openclaw_config::{Config, Location, load};
+use openclaw_config::Config;
 use openclaw_engine::{OneServer, ServerDetails, ShownState};
-use openclaw_secrets::{Secret, looks_like_credential};
-use serde_json::{Map, Value as Json, json};
+use serde_json::json;
 
 use crate::cli::ConnectOptions;
 use crate::commands::Session;
@@ -13,7 +10,7 @@ use crate::commands::configuration::usable_config;
 use crate::commands::engine::{answered, with_engine_of};
 use crate::commands::mcp::definitions;
 use crate::commands::mcp::entry::{NewServer, Wanted, wanted};
-use crate::commands::mcp::servers;
+use crate::commands::mcp::{servers, trial};
 use crate::failure::{Exit, Failure};
 use crate::render;
 
@@ -23,9 +20,28 @@ pub(super) fn run(
     options: &ConnectOptions,
 ) -> Result<Exit, Failure> {
     match wanted(options)? {
-        Wanted::Configured(name) => servers::reconnect(session, agent, name, options.json.wanted),
+        Wanted::Configured(name) => {
+            check_name(&usable_config(session)?, &name)?;
+            servers::reconnect(session, agent, name, options.json.wanted)
+        }
         Wanted::New(server) => add(session, &server, options),
     }
+}
+
+/// Finds addresses that were given without their beginning. Other unknown names are for the engine
+/// to answer, which knows what is like them.
+fn check_name(config: &Config, name: &str) -> Result<(), Failure> {
+    let is_known = config.servers().any(|server| server.name.as_str() == name);
+    if is_known || !name.contains(['.', ':', '/']) {
+        return Ok(());
+    }
+    let shown = render::name(name);
+    Err(
+        Failure::usage("unknown-server", format!("there is no server {shown:?}")).hint(
+            "an address begins with `https://`, and a program stands behind `--`: \
+             `openclaw mcp connect -- COMMAND`",
+        ),
+    )
 }
 
 fn add(
@@ -33,15 +49,13 @@ fn add(
     server: &NewServer,
     options: &ConnectOptions,
 ) -> Result<Exit, Failure> {
-    learn(session, &server.entry);
     let name = server.name.as_str();
-    let is_there = usable_config(session)?
-        .servers()
-        .any(|server| server.name.as_str() == name);
+    let config = usable_config(session)?;
+    let is_there = config.servers().any(|server| server.name.as_str() == name);
     if is_there && !options.force {
         return Err(definitions::exists(name));
     }
-    let trial = trial_config(session, server)?;
+    let trial = trial::config(session, server, config)?;
     let details = if options.no_check {
         None
     } else {
@@ -50,79 +64,6 @@ fn add(
     let path = definitions::write(session, &server.name, server.entry.clone(), options.force)?;
     tell(session, name, &path, details.as_ref(), options.json.wanted)?;
     Ok(Exit::Done)
-}
-
-/// Keeps the credentials of a definition out of every output.
-fn learn(session: &Session<'_>, entry: &Map<String, Json>) {
-    let values = ["headers", "env"]
-        .into_iter()
-        .filter_map(|key| entry.get(key).and_then(Json::as_object))
-        .flatten();
-    for (name, value) in values {
-        if let Some(value) = value.as_str()
-            && looks_like_credential(name, value)
-        {
-            // What is too short or too common to be told apart stays readable.
-            let _ = session.redactor.learn(&Secret::new(value));
-        }
-    }
-}
-
-/// A configuration of nothing but the new server. What is wrong with it is told: errors as a
-/// failure, the rest as warnings, that of FR-5 about credentials in plain text among them.
-fn trial_config(session: &mut Session<'_>, server: &NewServer) -> Result<Config, Failure> {
-    let failed = |error: std::io::Error| {
-        let message = format!("cannot write a temporary file: {error}");
-        Failure::failed("state", message)
-    };
-    let servers = json!({ server.name.as_str(): server.entry });
-    let text = json!({ "mcp": { "servers": servers } }).to_string();
-    let state = session.state()?;
-    // Its owner alone can read it, and it is gone before anything else is done.
-    let mut file = tempfile::Builder::new()
-        .prefix(".openclaw-")
-        .suffix(".json")
-        .tempfile_in(state.path())
-        .map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    let location = Location {
-        config: file.path().to_owned(),
-        ..session.location()?
-    };
-    let loaded = load(&location, &session.environment);
-    drop(file);
-    session.learn(&loaded);
-    let own = |path: String| {
-        let prefix = format!("mcp.servers.{}", server.name);
-        match path.strip_prefix(&prefix) {
-            Some(rest) => rest.trim_start_matches('.').to_owned(),
-            None => path,
-        }
-    };
-    let errors: Vec<String> = loaded
-        .report
-        .errors()
-        .map(|problem| match own(problem.path().to_string()).as_str() {
-            "" => problem.message().to_owned(),
-            path => format!("{path}: {}", problem.message()),
-        })
-        .collect();
-    let warnings: Vec<String> = loaded
-        .report
-        .warnings()
-        .filter(|problem| problem.server().is_some())
-        .map(|problem| match problem.help_text() {
-            Some(help) => format!("{}: {help}", problem.message()),
-            None => problem.message().to_owned(),
-        })
-        .collect();
-    match loaded.config {
-        Some(config) if errors.is_empty() => {
-            session.output.warn(&warnings)?;
-            Ok(config)
-        }
-        _ => Err(Failure::usage("config", errors.join("\n"))),
-    }
 }
 
 /// Connects the new server, to see whether that works.

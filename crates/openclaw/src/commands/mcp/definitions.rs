@@ -1,13 +1,13 @@
 //! Definitions of servers in the configuration: shown, written, deleted.
 
-use openclaw_config::{EditError, Editor, ServerEdit, ServerName};
+use openclaw_config::{EditError, Editor, ServerEdit, ServerName, load};
 use openclaw_engine::OneServer;
 use serde_json::{Map, Value as Json, json};
 
 use crate::commands::Session;
 use crate::commands::configuration::{errors, find_agent, unknown_server, usable_config};
 use crate::commands::engine::with_engine;
-use crate::commands::mcp::{entry, words};
+use crate::commands::mcp::{entry, trial, words};
 use crate::failure::{Exit, Failure};
 
 /// Prints definitions as JSON, credentials hidden.
@@ -45,6 +45,11 @@ pub(super) fn set(
     let name = entry::server_name(name)?;
     let definition = words::object(definition, "the definition")?;
     let path = write(session, &name, definition, true)?;
+    let loaded = load(&session.location()?, &session.environment);
+    session.learn(&loaded);
+    let warnings = loaded.report.warnings();
+    let own = warnings.filter(|problem| problem.server() == Some(name.as_str()));
+    trial::warn(session, own)?;
     if json {
         let written = json!({ "name": name.as_str(), "written": true, "config": path });
         session.output.print_json(&written)?;

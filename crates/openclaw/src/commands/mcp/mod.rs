@@ -6,6 +6,7 @@
 //! | `tools` | tools, calls of them, approval |
 //! | `offers` | resources and prompts |
 //! | `connect` | a new server: tried, then written |
+//! | `trial` | a configuration that has nothing but a new server |
 //! | `entry` | the definition of a new server, from the command line |
 //! | `naming` | the name of a new server that was given none |
 //! | `definitions` | definitions in the configuration: shown, written, deleted |
@@ -20,6 +21,7 @@ mod naming;
 mod offers;
 mod servers;
 mod tools;
+mod trial;
 mod words;
 
 use crate::cli::{McpCommand, McpOptions};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use openclaw_content::{shown_line, shown_text};
+use openclaw_content::shown_text;
 use openclaw_engine::{
     AuthKind, Engine, LogsReport, OfServer, OneServer, ServerDetails, ServerReport, ServersQuery,
     ServersReport, ShownState,
@@ -57,8 +57,7 @@ pub(in crate::commands) async fn settled(
             return Ok(report);
         }
         let what = format!("connecting: {}", waiting.join(", "));
-        let what = shown_line(&progress_line(number, &what), 70);
-        session.output.progress(Some(&what));
+        session.output.progress(Some(&progress_line(number, &what)));
         number += 1;
         tick().await;
     }

@@ -3,6 +3,8 @@ use std::path::Path;
 
 use openclaw_config::Environment;
 
+use serde_json::Value as Json;
+
 use super::*;
 use crate::commands::engine::tests::in_session;
 use crate::commands::mcp::canned;
@@ -108,6 +110,31 @@ fn credentials_in_plain_text_are_warned_about_and_not_repeated() {
         ],
     );
     assert_eq!(quiet, "");
+}
+
+#[test]
+fn secrets_may_come_from_where_the_configuration_says() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join(".openclaw/openclaw.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let text = "{ secrets: { providers: { pass: { source: 'exec', command: '/bin/pass' } } } }";
+    fs::write(&file, text).unwrap();
+    let connect = |value| {
+        let line = ["--no-check", "--name", "a", "-e", value, "--", "x"];
+        connect(home.path(), &line).0
+    };
+    assert!(connect("TOKEN=secret://exec/other/id").is_err());
+    assert_eq!(connect("TOKEN=secret://exec/pass/id").unwrap(), Exit::Done);
+}
+
+#[test]
+fn an_address_without_its_beginning_is_recognised() {
+    let home = tempfile::tempdir().unwrap();
+    let message = connect(home.path(), &["mcp.tavily.com/mcp"]).0.unwrap_err();
+    assert_eq!(
+        message,
+        "Usage unknown-server: there is no server \"mcp.tavily.com/mcp\""
+    );
 }
 
 #[test]
