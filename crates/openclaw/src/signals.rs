@@ -90,27 +90,55 @@ mod platform {
     use crate::failure::Signal;
 
     pub(super) struct Source {
-        hang_up: Stream,
-        interrupt: Stream,
+        hang_up: Option<Stream>,
+        interrupt: Option<Stream>,
         terminate: Stream,
     }
 
     impl Source {
         pub(super) fn new() -> io::Result<Self> {
+            // `nohup` and shells that start something in the background say so in this way: who
+            // starts to listen would hear it after all.
+            let listen = |kind: SignalKind| {
+                let wanted = !is_ignored(kind.as_raw_value());
+                wanted.then(|| signal(kind)).transpose()
+            };
             Ok(Self {
-                hang_up: signal(SignalKind::hangup())?,
-                interrupt: signal(SignalKind::interrupt())?,
+                hang_up: listen(SignalKind::hangup())?,
+                interrupt: listen(SignalKind::interrupt())?,
                 terminate: signal(SignalKind::terminate())?,
             })
         }
 
         pub(super) async fn next(&mut self) -> Signal {
             tokio::select! {
-                _ = self.hang_up.recv() => Signal::HangUp,
-                _ = self.interrupt.recv() => Signal::Interrupt,
+                () = heard(self.hang_up.as_mut()) => Signal::HangUp,
+                () = heard(self.interrupt.as_mut()) => Signal::Interrupt,
                 _ = self.terminate.recv() => Signal::Terminate,
             }
         }
+    }
+
+    async fn heard(stream: Option<&mut Stream>) {
+        match stream {
+            Some(stream) => {
+                stream.recv().await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Whether whoever started us wants us to ignore a signal. Only Linux tells.
+    fn is_ignored(number: i32) -> bool {
+        let ignored = || {
+            let status = std::fs::read_to_string("/proc/self/status").ok()?;
+            let mask = status
+                .lines()
+                .find_map(|line| line.strip_prefix("SigIgn:"))?;
+            let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
+            Some(mask >> (number - 1) & 1 == 1)
+        };
+        cfg!(target_os = "linux") && ignored().unwrap_or(false)
     }
 }
 
@@ -135,5 +163,84 @@ mod platform {
                 Err(_) => std::future::pending().await,
             }
         }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Child, ChildStderr, Command, Stdio};
+
+    use rustix::process::{Pid, kill_process};
+
+    use super::*;
+
+    const MARK: &str = "OPENCLAW_TEST_HEARS_SIGNALS";
+
+    /// The other side of the tests below, in a process of its own.
+    #[test]
+    #[ignore = "started by the tests of signals"]
+    fn a_process_that_hears_signals() {
+        if std::env::var_os(MARK).is_none() {
+            return;
+        }
+        let mut signals = Signals::listen().unwrap();
+        let say = |word: &str| writeln!(io::stderr(), "{word}").unwrap();
+        say("listening");
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let signal = runtime.unwrap().block_on(signals.first());
+        say(&format!("{signal:?}"));
+        // Deaf and busy, as one that waits for the reader of its output.
+        std::thread::sleep(Duration::from_mins(1));
+    }
+
+    fn start(shell: &str) -> (Child, BufReader<ChildStderr>) {
+        let program = std::env::current_exe().unwrap();
+        let mut child = Command::new("sh")
+            .args(["-c", shell, "sh"])
+            .arg(program)
+            .args(["--exact", "signals::tests::a_process_that_hears_signals"])
+            .args(["--ignored", "--nocapture"])
+            .env(MARK, "1")
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        assert_eq!(line(&mut lines), "listening");
+        (child, lines)
+    }
+
+    fn line(lines: &mut impl BufRead) -> String {
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        line.trim().to_owned()
+    }
+
+    fn send(child: &Child, signal: rustix::process::Signal) {
+        kill_process(Pid::from_child(child), signal).unwrap();
+    }
+
+    #[test]
+    fn the_second_signal_ends_a_process_that_does_not_listen() {
+        let (mut child, mut lines) = start("exec \"$@\"");
+        send(&child, rustix::process::Signal::TERM);
+        assert_eq!(line(&mut lines), "Terminate");
+        send(&child, rustix::process::Signal::INT);
+        let status = child.wait().unwrap();
+        assert_eq!((status.code(), status.signal()), (Some(130), None));
+    }
+
+    #[test]
+    fn what_was_ignored_stays_ignored() {
+        let (mut child, mut lines) = start("trap '' HUP INT; exec \"$@\"");
+        send(&child, rustix::process::Signal::HUP);
+        send(&child, rustix::process::Signal::INT);
+        send(&child, rustix::process::Signal::TERM);
+        assert_eq!(line(&mut lines), "Terminate");
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 }
