@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use openclaw_config::{
-    Config, ConfiguredServer, Definition, Kind, Launch, Problem, Report, StdioLaunch,
+    Config, ConfigValue, ConfiguredServer, Definition, Kind, Launch, Problem, Report, StdioLaunch,
 };
 use openclaw_process::find_program;
 
@@ -114,6 +114,12 @@ fn program(
         let fix = "make the directory, or change `cwd`";
         return vec![Finding::new(Level::Problem, "servers", message).fix(fix)];
     }
+    let search = match launch.environment.get("PATH") {
+        // A server that is given a PATH of its own is looked for there.
+        Some(ConfigValue::Plain { value, .. }) => Some(OsStr::new(value.expose())),
+        Some(ConfigValue::Reference { .. }) => return Vec::new(),
+        None => search,
+    };
     let extensions = std::env::var_os("PATHEXT");
     match find_program(&launch.command, search, extensions.as_deref(), directory) {
         Ok(_) => Vec::new(),

@@ -46,6 +46,7 @@ const TROUBLE: &str = "{ mcp: { servers: {
     lost: { command: 'sh', cwd: '/nonexistent/place' },
     misspelt: { comand: 'x' },
     needy: { command: 'sh', env: { K: '${NOT_SET_ANYWHERE}' } },
+    own: { command: 'tool', env: { PATH: '/nonexistent/bin' } },
     off: { command: 'x', enabled: false },
     far: { url: 'https://x.example/mcp' },
 } } }";
@@ -69,7 +70,7 @@ fn every_problem_comes_with_its_fix() {
     mode(&state, 0o755);
     let (result, text) = examine(home.path(), &Scope::Everything, false);
     assert_eq!(result.unwrap(), Exit::Failed);
-    insta::with_settings!({ filters => vec![(r"in the PATH: .*", "in the PATH: …")] }, {
+    insta::with_settings!({ filters => vec![(r"such-program` in the PATH: .*", "such-program` in the PATH: …")] }, {
         insta::assert_snapshot!(text);
     });
 }
