@@ -79,7 +79,14 @@ ONE_VERSION_ONLY = {
 
 # Which of our own crates a crate may depend on, for tests too: dependencies point downwards only.
 OWN_DEPENDENCIES = {
-    "openclaw": {"openclaw-config", "openclaw-secrets", "openclaw-state"},
+    "openclaw": {
+        "openclaw-config",
+        "openclaw-content",
+        "openclaw-engine",
+        "openclaw-process",
+        "openclaw-secrets",
+        "openclaw-state",
+    },
     "openclaw-config": {"openclaw-secrets", "openclaw-state"},
     "openclaw-content": set(),
     "openclaw-engine": set(),

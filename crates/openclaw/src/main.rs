@@ -7,6 +7,8 @@
 //! | `output` | the standard streams, broken pipes, colour | |
 //! | `failure` | failures, their exit codes and JSON | |
 //! | `logging` | where log lines go, redacted | |
+//! | `render` | what engines answer, as text for people | asking |
+//! | `signals` | being told to stop | what is stopped |
 //! | `operation` | the identifier of what is being done | |
 //! | `panic` | what is said when we fail ourselves | |
 
@@ -17,6 +19,8 @@ mod logging;
 mod operation;
 mod output;
 mod panic;
+mod render;
+mod signals;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -27,6 +31,13 @@ use crate::operation::OperationId;
 use crate::output::Output;
 
 fn main() -> ExitCode {
+    // The guardian of the servers' processes is this very program, under another name.
+    if let Some(result) = openclaw_process::run_if_called() {
+        return match result {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
     let redactor = Redactor::new();
     let operation = OperationId::new();
     panic::install(&redactor, operation);

@@ -1,21 +1,34 @@
 //! The standard streams: the only place that writes to them.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
+use openclaw_content::shown_line;
 use openclaw_secrets::Redactor;
+use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::failure::{Exit, Failure, Told};
+use crate::render::Page;
 
 /// Where results and messages go.
 pub(crate) struct Output {
-    stdout: AutoStream<io::Stdout>,
-    stderr: AutoStream<io::Stderr>,
+    stdout: Box<dyn Write>,
+    /// The same without any filter, for what is not text.
+    bytes: Box<dyn Write>,
+    stderr: Box<dyn Write>,
     redactor: Redactor,
     /// Whether failures are written for programs.
     json: bool,
+    page: Page,
+    /// Whether somebody looks at the results.
+    is_terminal: bool,
+    /// Whether somebody looks at the messages.
+    is_watched: bool,
+    /// Whether a line about progress stands on the terminal.
+    has_progress: bool,
 }
 
 impl Output {
@@ -33,11 +46,24 @@ impl Output {
         if options().any(|argument| argument == "--no-color") {
             ColorChoice::Never.write_global();
         }
+        let stdout = AutoStream::auto(io::stdout());
+        let is_terminal = io::stdout().is_terminal();
+        let width = terminal_size::terminal_size_of(io::stdout())
+            .filter(|_| is_terminal)
+            .map(|(width, _)| usize::from(width.0));
         Self {
-            stdout: AutoStream::auto(io::stdout()),
-            stderr: AutoStream::auto(io::stderr()),
+            page: Page {
+                width,
+                coloured: stdout.current_choice() != ColorChoice::Never,
+            },
+            stdout: Box::new(stdout),
+            bytes: Box::new(io::stdout()),
+            stderr: Box::new(AutoStream::auto(io::stderr())),
             redactor: redactor.clone(),
             json: options().any(|argument| argument == "--json"),
+            is_terminal,
+            is_watched: io::stderr().is_terminal(),
+            has_progress: false,
         }
     }
 
@@ -48,40 +74,97 @@ impl Output {
 
     /// Whether a result may be coloured.
     pub(crate) fn is_coloured(&self) -> bool {
-        self.stdout.current_choice() != ColorChoice::Never
+        self.page.coloured
+    }
+
+    /// What results for people are laid out on.
+    pub(crate) fn page(&self) -> Page {
+        self.page
+    }
+
+    /// Whether somebody looks at the results.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Whether somebody sees what is going on.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.is_watched
     }
 
     /// Writes a piece of the result.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), Failure> {
-        write(&mut self.stdout, text)
+        self.progress(None);
+        write(&mut self.stdout, text.as_bytes())
+    }
+
+    /// Writes a result that is not text.
+    pub(crate) fn print_bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.progress(None);
+        write(&mut self.bytes, bytes)
     }
 
     /// Writes the result for programs.
     pub(crate) fn print_json(&mut self, value: &Json) -> Result<(), Failure> {
-        self.print(&format!("{value:#}\n"))
+        let text = format!("{value:#}\n");
+        self.print(&escaped(&text))
+    }
+
+    /// Writes what an engine answered for programs.
+    pub(crate) fn print_report(&mut self, report: &impl Serialize) -> Result<(), Failure> {
+        let value = serde_json::to_value(report).map_err(|error| {
+            Failure::failed("output", format!("cannot write the output: {error}"))
+        })?;
+        self.print_json(&value)
     }
 
     /// Writes what is not the result.
     pub(crate) fn explain(&mut self, text: &str) -> Result<(), Failure> {
-        write(&mut self.stderr, text)
+        self.progress(None);
+        write(&mut self.stderr, text.as_bytes())
+    }
+
+    /// Writes sentences that a person should know beside the result.
+    pub(crate) fn warn(&mut self, sentences: &[String]) -> Result<(), Failure> {
+        for sentence in sentences {
+            let sentence = shown_line(sentence, 2000);
+            let sentence = self.redactor.redact(&sentence).into_owned();
+            self.explain(&format!("warning: {sentence}\n"))?;
+        }
+        Ok(())
+    }
+
+    /// Says in one line what is going on, in place of what was said before; nothing wipes it off.
+    ///
+    /// Only where somebody sees it: elsewhere the lines would pile up.
+    pub(crate) fn progress(&mut self, line: Option<&str>) {
+        if !self.is_watched || (line.is_none() && !self.has_progress) {
+            return;
+        }
+        self.has_progress = line.is_some();
+        // Who can't be told what is going on is told how it ended.
+        let _ = write!(self.stderr, "\r\u{1b}[2K{}", line.unwrap_or_default());
+        let _ = self.stderr.flush();
     }
 
     /// Tells why a command ended without its result, and with which code to leave.
     ///
     /// A program that can't be told on stdout does not leave the person without a word.
     pub(crate) fn fail(&mut self, failure: &Failure) -> Exit {
+        self.progress(None);
         let told = match failure {
             Failure::ReaderGone => return Exit::Done,
+            Failure::Interrupted(signal) => return Exit::Interrupted(*signal),
             Failure::Told(told) => told,
         };
         let is_told = self.json && {
             let text = self.redactor.redact(&told.json().to_string()).into_owned();
-            write(&mut self.stdout, &format!("{text}\n")).is_ok()
+            write(&mut self.stdout, format!("{text}\n").as_bytes()).is_ok()
         };
         if !is_told {
             let text = self.redactor.redact(&words(told)).into_owned();
             // Nothing is left to be done for a reader that does not listen.
-            let _ = write(&mut self.stderr, &text);
+            let _ = write(&mut self.stderr, text.as_bytes());
         }
         told.exit
     }
@@ -96,12 +179,146 @@ fn words(told: &Told) -> String {
     format!("error: {}{hint}\n", told.message)
 }
 
-fn write(stream: &mut impl Write, text: &str) -> Result<(), Failure> {
+/// JSON whose texts can't move a cursor or hide themselves; its values are the same.
+///
+/// JSON itself asks for escapes of only some of the characters that terminals act on.
+fn escaped(json: &str) -> Cow<'_, str> {
+    let acts = |character: char| {
+        (character.is_control() && character != '\n')
+            || matches!(character,
+                '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+    };
+    if !json.contains(acts) {
+        return Cow::Borrowed(json);
+    }
+    let mut text = String::with_capacity(json.len());
+    for character in json.chars() {
+        if acts(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            text.push(character);
+        }
+    }
+    Cow::Owned(text)
+}
+
+fn write(stream: &mut impl Write, bytes: &[u8]) -> Result<(), Failure> {
     stream
-        .write_all(text.as_bytes())
+        .write_all(bytes)
         .and_then(|()| stream.flush())
         .map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ReaderGone,
             _ => Failure::failed("output", format!("cannot write the output: {error}")),
         })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// What was written to a stream.
+    #[derive(Clone, Default)]
+    pub(crate) struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Kept {
+        pub(crate) fn bytes(&self) -> Vec<u8> {
+            self.0.lock().unwrap().clone()
+        }
+
+        pub(crate) fn text(&self) -> String {
+            String::from_utf8(self.bytes()).unwrap()
+        }
+    }
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Output {
+        /// Streams whose contents are kept: those of the results, and those of the messages.
+        pub(crate) fn kept(json: bool) -> (Self, Kept, Kept) {
+            let (stdout, stderr) = (Kept::default(), Kept::default());
+            let output = Self {
+                stdout: Box::new(stdout.clone()),
+                bytes: Box::new(stdout.clone()),
+                stderr: Box::new(stderr.clone()),
+                redactor: Redactor::new(),
+                json,
+                page: Page {
+                    width: Some(80),
+                    coloured: false,
+                },
+                is_terminal: false,
+                is_watched: false,
+                has_progress: false,
+            };
+            (output, stdout, stderr)
+        }
+
+        /// The same in front of a person.
+        pub(crate) fn watched(mut self) -> Self {
+            self.is_terminal = true;
+            self.is_watched = true;
+            self
+        }
+    }
+
+    #[test]
+    fn progress_is_wiped_off_before_anything_else_is_said() {
+        let (output, stdout, stderr) = Output::kept(false);
+        let mut output = output.watched();
+        output.progress(Some("connecting: a"));
+        output.progress(Some("connecting: b"));
+        output.print("done\n").unwrap();
+        output.progress(None);
+        assert_eq!(stdout.text(), "done\n");
+        assert_eq!(
+            stderr.text(),
+            "\r\u{1b}[2Kconnecting: a\r\u{1b}[2Kconnecting: b\r\u{1b}[2K"
+        );
+    }
+
+    #[test]
+    fn nobody_is_shown_progress_where_nobody_looks() {
+        let (mut output, _, stderr) = Output::kept(false);
+        output.progress(Some("connecting: a"));
+        assert_eq!(stderr.text(), "");
+    }
+
+    #[test]
+    fn json_has_the_same_values_and_nothing_that_a_terminal_acts_on() {
+        let value = serde_json::json!({ "a\u{9b}": "\u{1b}\u{202e}\u{e0041}\u{7f}é日" });
+        let text = format!("{value:#}");
+        let shown = escaped(&text);
+        assert_eq!(
+            shown,
+            "{\n  \"a\\u009b\": \"\\u001b\\u202e\\udb40\\udc41\\u007fé日\"\n}"
+        );
+        assert_eq!(serde_json::from_str::<Json>(&shown).unwrap(), value);
+    }
+
+    #[test]
+    fn an_interruption_is_not_explained() {
+        let (mut output, stdout, stderr) = Output::kept(true);
+        let signal = crate::failure::Signal::Interrupt;
+        let exit = output.fail(&Failure::Interrupted(signal));
+        assert_eq!(exit, Exit::Interrupted(signal));
+        assert_eq!(
+            (stdout.text(), stderr.text()),
+            (String::new(), String::new())
+        );
+    }
 }

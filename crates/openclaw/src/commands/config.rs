@@ -1,10 +1,11 @@
 //! `openclaw config …`
 
-use openclaw_config::{Agent, AgentId, Config, Loaded, Problem, Report, load, schema};
+use openclaw_config::{Loaded, Problem, Report, load, schema};
 use serde_json::{Value as Json, json};
 
 use crate::cli::ConfigCommand;
 use crate::commands::Session;
+use crate::commands::configuration::{find_agent, usable_config};
 use crate::failure::{Exit, Failure};
 
 pub(super) fn run(session: &mut Session<'_>, command: ConfigCommand) -> Result<Exit, Failure> {
@@ -105,43 +106,6 @@ fn show(session: &mut Session<'_>, agent: Option<&str>) -> Result<Exit, Failure>
         .output
         .print_json(&config.show(agent, session.redactor))?;
     Ok(Exit::Done)
-}
-
-/// The configuration; a file that can't be used is a failure with all its errors.
-fn usable_config(session: &mut Session<'_>) -> Result<Config, Failure> {
-    let location = session.location()?;
-    let loaded = load(&location, &session.environment);
-    session.learn(&loaded);
-    match loaded.config {
-        Some(config) => Ok(config),
-        None => {
-            let errors: Vec<String> = loaded
-                .report
-                .errors()
-                .map(|problem| match loaded.report.position(problem) {
-                    Some(position) => format!(
-                        "{}:{}:{}: {}",
-                        loaded.report.file(problem).display(),
-                        position.line,
-                        position.column,
-                        problem.message()
-                    ),
-                    None => problem.message().to_owned(),
-                })
-                .collect();
-            Err(Failure::usage("config", errors.join("\n"))
-                .hint("run `openclaw config validate` for the details"))
-        }
-    }
-}
-
-fn find_agent<'c>(config: &'c Config, id: Option<&str>) -> Result<&'c Agent, Failure> {
-    let id = id.unwrap_or(config.default_agent.as_str());
-    config.agents.get(id).ok_or_else(|| {
-        let known: Vec<&str> = config.agents.keys().map(AgentId::as_str).collect();
-        Failure::usage("unknown-agent", format!("there is no agent {id:?}"))
-            .hint(format!("the agents are: {}", known.join(", ")))
-    })
 }
 
 fn path(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure> {

@@ -1,7 +1,12 @@
 //! What each command does.
 
 mod config;
+mod configuration;
+mod doctor;
 mod documents;
+mod engine;
+mod mcp;
+mod status;
 
 use std::ffi::OsString;
 
@@ -9,6 +14,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use openclaw_config::{Config, Environment, Loaded, Location, Overrides};
 use openclaw_secrets::Redactor;
+use openclaw_state::StateDirectory;
 
 use crate::cli::{Cli, Command};
 use crate::failure::{Exit, Failure};
@@ -21,6 +27,7 @@ struct Session<'a> {
     redactor: &'a Redactor,
     environment: Environment,
     overrides: Overrides,
+    operation: OperationId,
     output: &'a mut Output,
 }
 
@@ -38,6 +45,12 @@ impl Session<'_> {
     fn location(&self) -> Result<Location, Failure> {
         Location::find(&self.overrides, &self.environment)
             .map_err(|error| Failure::usage("location", error.to_string()))
+    }
+
+    /// The directory for what outlives this process, made where it is missing.
+    fn state(&self) -> Result<StateDirectory, Failure> {
+        StateDirectory::open(&self.location()?.state)
+            .map_err(|error| Failure::failed("state", error.to_string()))
     }
 }
 
@@ -72,9 +85,13 @@ pub(crate) fn run(
         redactor,
         environment,
         overrides,
+        operation,
         output,
     };
     let result = match cli.command {
+        Command::Mcp(options) => mcp::run(&mut session, options),
+        Command::Status { json } => status::run(&mut session, json.wanted),
+        Command::Doctor(options) => doctor::run(&mut session, &doctor::Scope::Everything, options),
         Command::Config(command) => config::run(&mut session, command),
         Command::Completions { shell } => documents::completions(&mut session, shell),
         Command::Man { output } => documents::manual(&mut session, output.as_deref()),
@@ -83,7 +100,7 @@ pub(crate) fn run(
     if let Err(Failure::Told(told)) = &result
         && told.exit == Exit::Failed
     {
-        tracing::error!(target: logging::FILE_ONLY, code = told.code, "{}", told.message);
+        tracing::error!(target: logging::FILE_ONLY, code = &*told.code, "{}", told.message);
     }
     result
 }

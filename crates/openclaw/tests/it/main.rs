@@ -7,4 +7,6 @@ mod config;
 #[cfg(test)]
 mod logging;
 #[cfg(test)]
+mod mcp;
+#[cfg(test)]
 mod program;

@@ -1,11 +1,17 @@
 //! The commands, their options and their help.
 
+mod mcp;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::logging::{LogFormat, LogLevel};
+
+pub(crate) use mcp::{
+    CallOptions, ConnectOptions, McpCommand, McpOptions, ReadOptions, TransportWord,
+};
 
 /// Connects AI agents to MCP servers, and offers the agent to every MCP client.
 #[derive(Debug, Parser)]
@@ -70,6 +76,16 @@ pub(crate) struct GlobalOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Uses and manages MCP servers
+    #[command(arg_required_else_help = true)]
+    Mcp(McpOptions),
+    /// Shows everything on one screen
+    Status {
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Looks for problems and says how to fix each; exit code 1 if there are any
+    Doctor(DoctorOptions),
     /// Checks and shows the configuration
     #[command(subcommand, arg_required_else_help = true)]
     Config(ConfigCommand),
@@ -117,6 +133,16 @@ pub(crate) enum ConfigCommand {
         #[command(flatten)]
         json: Json,
     },
+}
+
+/// What is looked at for problems.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct DoctorOptions {
+    /// Also starts or reaches every server
+    #[arg(long)]
+    pub(crate) probe: bool,
+    #[command(flatten)]
+    pub(crate) json: Json,
 }
 
 /// The option of every command that has a result for programs.

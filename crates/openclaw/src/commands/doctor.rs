@@ -1,0 +1,218 @@
+//! `openclaw doctor` and `openclaw mcp doctor`: what is wrong, and how to fix it.
+
+mod checks;
+
+use openclaw_config::load;
+use openclaw_engine::{ServerReport, ShownState};
+use serde_json::{Value as Json, json};
+
+use crate::cli::DoctorOptions;
+use crate::commands::Session;
+use crate::commands::configuration::unknown_server;
+use crate::commands::engine::with_engine;
+use crate::commands::mcp::settled;
+use crate::failure::{Exit, Failure};
+use crate::render::{Page, Tone, count, name};
+
+/// How bad something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    /// As it should be.
+    Fine,
+    /// It works, but probably not as it was meant.
+    Warning,
+    /// It does not work.
+    Problem,
+}
+
+/// Something that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Finding {
+    level: Level,
+    area: &'static str,
+    /// The server that it concerns, if it does not concern all.
+    server: Option<String>,
+    message: String,
+    /// What to do.
+    fix: Option<String>,
+}
+
+impl Finding {
+    fn new(level: Level, area: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            level,
+            area,
+            server: None,
+            message: message.into(),
+            fix: None,
+        }
+    }
+
+    fn of(mut self, server: &str) -> Self {
+        self.server = Some(server.to_owned());
+        self
+    }
+
+    fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.fix = Some(fix.into());
+        self
+    }
+
+    fn json(&self) -> Json {
+        let level = match self.level {
+            Level::Fine => "ok",
+            Level::Warning => "warning",
+            Level::Problem => "problem",
+        };
+        json!({
+            "level": level,
+            "area": self.area,
+            "server": self.server,
+            "message": self.message,
+            "fix": self.fix,
+        })
+    }
+}
+
+/// What is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// All there is.
+    Everything,
+    /// The servers.
+    Servers,
+    /// One server.
+    Server(String),
+}
+
+impl Scope {
+    /// Whether something belongs to what is looked at.
+    fn includes(&self, finding: &Finding) -> bool {
+        match (self, &finding.server) {
+            (Self::Everything, _) | (Self::Servers, Some(_)) => true,
+            (Self::Server(wanted), Some(server)) => server == wanted,
+            // Errors of the whole file concern every server.
+            (Self::Servers | Self::Server(_), None) => finding.area != "state",
+        }
+    }
+}
+
+/// Looks for problems.
+pub(super) fn run(
+    session: &mut Session<'_>,
+    scope: &Scope,
+    options: DoctorOptions,
+) -> Result<Exit, Failure> {
+    let location = session.location()?;
+    let loaded = load(&location, &session.environment);
+    session.learn(&loaded);
+    let mut findings = checks::configuration(&loaded.report, &location.config);
+    if let Some(config) = &loaded.config {
+        let search = std::env::var_os("PATH");
+        findings.extend(checks::servers(
+            config,
+            search.as_deref(),
+            session.environment.directory(),
+        ));
+        if let Scope::Server(wanted) = scope {
+            let mut names = config.servers().map(|server| server.name.as_str());
+            if !names.any(|known| known == wanted) {
+                let names = config.servers().map(|server| server.name.as_str());
+                return Err(unknown_server(wanted, names));
+            }
+        }
+        if options.probe {
+            findings.extend(probed(session)?);
+        }
+    }
+    findings.extend(checks::state_directory(&location.state));
+    findings.extend(checks::other_openclaw(&location.state));
+    findings.retain(|finding| scope.includes(finding));
+    tell(session, &findings, options.json.wanted)
+}
+
+/// Starts or reaches every server.
+fn probed(session: &mut Session<'_>) -> Result<Vec<Finding>, Failure> {
+    let report = with_engine(session, async |engine, session| {
+        settled(engine, session, None).await
+    })?;
+    Ok(report.servers.iter().filter_map(probe_finding).collect())
+}
+
+fn probe_finding(server: &ServerReport) -> Option<Finding> {
+    let called = name(&server.name);
+    let reason = server.error.as_deref().unwrap_or("no reason is known");
+    let reason = openclaw_content::shown_line(reason, 500);
+    let finding = match server.state {
+        ShownState::Ready => {
+            let message = format!("{called} is connected, {}", count(server.tools, "tool"));
+            Finding::new(Level::Fine, "servers", message)
+        }
+        ShownState::NeedsAuth => {
+            Finding::new(Level::Problem, "servers", format!("{called} needs a login"))
+                .fix(format!("run `openclaw mcp auth {called}`"))
+        }
+        ShownState::Failed | ShownState::Connecting | ShownState::Restarting => {
+            let message = format!("{called} can't be connected: {reason}");
+            Finding::new(Level::Problem, "servers", message)
+                .fix(format!("look at `openclaw mcp logs {called}`"))
+        }
+        ShownState::Stopped | ShownState::Disabled => return None,
+    };
+    Some(finding.of(&server.name))
+}
+
+fn tell(session: &mut Session<'_>, findings: &[Finding], json: bool) -> Result<Exit, Failure> {
+    let problems = findings
+        .iter()
+        .filter(|finding| finding.level == Level::Problem)
+        .count();
+    let text = if json {
+        let checks: Vec<Json> = findings.iter().map(Finding::json).collect();
+        format!("{:#}\n", json!({ "ok": problems == 0, "checks": checks }))
+    } else {
+        words(findings, problems, session.output.page())
+    };
+    let text = session.redactor.redact(&text).into_owned();
+    session.output.print(&text)?;
+    Ok(if problems == 0 {
+        Exit::Done
+    } else {
+        Exit::Failed
+    })
+}
+
+fn words(findings: &[Finding], problems: usize, page: Page) -> String {
+    let mut text = String::new();
+    for finding in findings {
+        let (mark, tone) = match finding.level {
+            Level::Fine => ("ok      ", Tone::Good),
+            Level::Warning => ("warning ", Tone::Attention),
+            Level::Problem => ("problem ", Tone::Bad),
+        };
+        text.push_str(&format!("{} {}\n", page.paint(tone, mark), finding.message));
+        if let Some(fix) = &finding.fix {
+            text.push_str(&format!("         fix: {fix}\n"));
+        }
+    }
+    let warnings = findings
+        .iter()
+        .filter(|finding| finding.level == Level::Warning)
+        .count();
+    let verdict = match (problems, warnings) {
+        (0, 0) => "nothing is wrong".to_owned(),
+        (0, warnings) => count(warnings, "warning"),
+        (problems, 0) => count(problems, "problem"),
+        (problems, warnings) => {
+            format!(
+                "{}, {}",
+                count(problems, "problem"),
+                count(warnings, "warning")
+            )
+        }
+    };
+    format!("{text}\n{verdict}\n")
+}
+
+#[cfg(test)]
+mod tests;

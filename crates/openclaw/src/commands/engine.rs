@@ -1,0 +1,222 @@
+//! The engine that answers a command: opened, asked, closed again, whatever happens.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use openclaw_config::Config;
+use openclaw_content::shown_line;
+use openclaw_engine::{Engine, EngineFailure, Pending};
+use openclaw_secrets::Redactor;
+use openclaw_state::StateDirectory;
+
+use crate::commands::Session;
+use crate::commands::configuration::usable_config;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::signals::Signals;
+
+/// How long servers may take to stop.
+const CLOSING: Duration = Duration::from_secs(6);
+/// How often what is going on is said anew.
+const TICK: Duration = Duration::from_millis(100);
+const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// What a runtime of this process is made of.
+struct RuntimeParts {
+    config: Arc<Config>,
+    state: StateDirectory,
+    redactor: Redactor,
+    environment: Vec<(OsString, OsString)>,
+    directory: PathBuf,
+}
+
+/// Opens the runtime of this process, inside of the tokio runtime that it will live in.
+fn open_runtime(parts: RuntimeParts) -> Result<Box<dyn Engine>, EngineFailure> {
+    drop((parts.config, parts.state, parts.redactor));
+    drop((parts.environment, parts.directory));
+    Err(EngineFailure::operation(
+        "no-runtime",
+        "this build has no MCP runtime",
+    ))
+}
+
+/// Asks an engine that has the servers of the configuration.
+pub(super) fn with_engine<T>(
+    session: &mut Session<'_>,
+    question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let config = usable_config(session)?;
+    with_engine_of(session, config, question)
+}
+
+/// Asks an engine that has the servers of some other configuration.
+pub(super) fn with_engine_of<T>(
+    session: &mut Session<'_>,
+    config: Config,
+    question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let parts = RuntimeParts {
+        config: Arc::new(config),
+        state: session.state()?,
+        redactor: session.redactor.clone(),
+        environment: std::env::vars_os().collect(),
+        directory: session.environment.directory().to_owned(),
+    };
+    let failed =
+        |error: std::io::Error| Failure::failed("system", format!("cannot begin: {error}"));
+    let signals = Signals::listen().map_err(failed)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(failed)?;
+    let result = runtime.block_on(async {
+        let engine = open_runtime(parts)?;
+        ask(&*engine, signals, session, question).await
+    });
+    // What still runs on other threads, such as a lookup of a name, is not waited for.
+    runtime.shutdown_background();
+    result
+}
+
+/// Asks an engine, until somebody wants us to stop, and closes it.
+async fn ask<T>(
+    engine: &dyn Engine,
+    mut signals: Signals,
+    session: &mut Session<'_>,
+    question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let result = tokio::select! {
+        biased;
+        signal = signals.first() => Err(Failure::Interrupted(signal)),
+        result = question(engine, session) => result,
+    };
+    session.output.progress(None);
+    if tokio::time::timeout(CLOSING, engine.close()).await.is_err() {
+        tracing::warn!("servers did not stop in time and are ended by force");
+    }
+    result
+}
+
+/// Waits for an answer, and shows a person that something is going on.
+pub(super) async fn answered<T>(
+    output: &mut Output,
+    what: &str,
+    mut pending: Pending<'_, T>,
+) -> Result<T, Failure> {
+    let mut ticks = tokio::time::interval(TICK);
+    let mut number: usize = 0;
+    loop {
+        tokio::select! {
+            biased;
+            result = &mut pending => {
+                output.progress(None);
+                return Ok(result?);
+            }
+            _ = ticks.tick(), if output.is_watched() => {
+                // What is quick needs no words.
+                if number > 2 {
+                    output.progress(Some(&progress_line(number, what)));
+                }
+                number += 1;
+            }
+        }
+    }
+}
+
+/// Says what is going on, with something that moves.
+pub(super) fn progress_line(number: usize, what: &str) -> String {
+    // A line that is wrapped could not be wiped off.
+    shown_line(&format!("{} {what}", FRAMES[number % FRAMES.len()]), 70)
+}
+
+/// Waits until what is going on is worth saying anew.
+pub(super) async fn tick() {
+    tokio::time::sleep(TICK).await;
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use openclaw_config::{Environment, Overrides};
+
+    use super::*;
+    use crate::commands::mcp::canned::Canned;
+    use crate::failure::Exit;
+    use crate::operation::OperationId;
+
+    /// What a command left.
+    pub(crate) struct Run {
+        pub(crate) result: Result<Exit, Failure>,
+        pub(crate) stdout: String,
+        pub(crate) stderr: String,
+    }
+
+    /// Does something with a session whose output is kept.
+    pub(crate) fn in_session<T>(
+        json: bool,
+        environment: Environment,
+        action: impl FnOnce(&mut Session<'_>) -> T,
+    ) -> (T, String, String) {
+        let (mut output, stdout, stderr) = Output::kept(json);
+        let redactor = Redactor::new();
+        let mut session = Session {
+            redactor: &redactor,
+            environment,
+            overrides: Overrides::default(),
+            operation: OperationId::new(),
+            output: &mut output,
+        };
+        let result = action(&mut session);
+        (result, stdout.text(), stderr.text())
+    }
+
+    /// Asks the canned engine, and tells what came of it.
+    pub(crate) fn asked(
+        json: bool,
+        question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<Exit, Failure>,
+    ) -> Run {
+        let directory = tempfile::tempdir().unwrap();
+        let environment = Environment::new([], None, directory.path());
+        let engine = Canned::default();
+        let (result, stdout, stderr) = in_session(json, environment, |session| {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(ask(&engine, Signals::silent(), session, question))
+        });
+        assert!(engine.is_closed(), "an engine is closed whatever happens");
+        Run {
+            result,
+            stdout,
+            stderr,
+        }
+    }
+
+    #[test]
+    fn an_engine_is_closed_after_a_failure() {
+        let run = asked(false, async |_, _| Err(Failure::failed("x", "went wrong")));
+        assert!(run.result.is_err());
+    }
+
+    #[test]
+    fn a_signal_withdraws_the_question_and_closes_the_engine() {
+        let directory = tempfile::tempdir().unwrap();
+        let environment = Environment::new([], None, directory.path());
+        let engine = Canned::default();
+        let (result, _, _) = in_session(false, environment, |session| {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            let signal = crate::failure::Signal::Terminate;
+            let question = async |_: &dyn Engine, _: &mut Session<'_>| {
+                std::future::pending::<Result<(), Failure>>().await
+            };
+            runtime.block_on(ask(&engine, Signals::heard(signal), session, question))
+        });
+        assert!(matches!(result, Err(Failure::Interrupted(_))), "{result:?}");
+        assert!(engine.is_closed());
+    }
+}

@@ -1,0 +1,352 @@
+//! An engine whose answers are always the same, hostile ones among them.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use openclaw_engine::{
+    AgentReport, ApprovalReport, ApprovalRequest, AuthKind, CallReport, CallRequest,
+    ContentsReport, Credentials, Engine, EngineFailure, GatewayReport, LogsReport, OfServer,
+    OneServer, Overview, Pending, PromptArgumentReport, PromptMessageReport, PromptReport,
+    PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest, ResourceSummary,
+    ResourcesReport, ServerDetails, ServerReport, ServersQuery, ServersReport, ShownState,
+    TemplateSummary, ToolReport, ToolsReport, TransportKind,
+};
+use serde_json::{Map, Value as Json, json};
+
+use crate::render::tests::HOSTILE;
+
+/// Eight bytes that begin like a PNG, in base64.
+pub(crate) const PNG: &str = "iVBORw0KGgo=";
+
+/// An engine whose answers are always the same.
+#[derive(Default)]
+pub(crate) struct Canned {
+    closed: AtomicBool,
+    /// How often servers were asked for.
+    asked: AtomicUsize,
+}
+
+impl Canned {
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+}
+
+fn ready<'a, T: Send + 'a>(value: T) -> Pending<'a, T> {
+    Box::pin(std::future::ready(Ok(value)))
+}
+
+fn unknown<'a, T: Send + 'a>(code: &'static str, what: &str, hint: &str) -> Pending<'a, T> {
+    let failure = EngineFailure::asker(code, format!("there is no {what}")).hint(hint);
+    Box::pin(std::future::ready(Err(failure)))
+}
+
+/// A server that is fine.
+pub(crate) fn server(name: &str) -> ServerReport {
+    ServerReport {
+        name: name.to_owned(),
+        transport: Some(TransportKind::Http),
+        target: format!("https://mcp.{name}.example/mcp"),
+        enabled: true,
+        state: ShownState::Ready,
+        auth: AuthKind::None,
+        tools: 2,
+        resources: 0,
+        prompts: 0,
+        pid: None,
+        protocol_version: Some("2025-11-25".to_owned()),
+        restarts: 0,
+        error: None,
+    }
+}
+
+/// Servers in every state.
+pub(crate) fn servers() -> Vec<ServerReport> {
+    let tavily = ServerReport {
+        auth: AuthKind::ApiKey,
+        ..server("tavily")
+    };
+    let github = ServerReport {
+        auth: AuthKind::Oauth,
+        tools: 14,
+        resources: 3,
+        prompts: 1,
+        ..server("github-mcp")
+    };
+    let local = ServerReport {
+        transport: Some(TransportKind::Stdio),
+        target: "npx @mcp/server-filesystem".to_owned(),
+        pid: Some(48291),
+        tools: 6,
+        ..server("local-fs")
+    };
+    let login = ServerReport {
+        state: ShownState::NeedsAuth,
+        auth: AuthKind::Oauth,
+        tools: 0,
+        ..server("notes")
+    };
+    let broken = ServerReport {
+        transport: None,
+        target: String::new(),
+        state: ShownState::Failed,
+        tools: 0,
+        error: Some("the environment variable TOKEN\u{1b}[2J is not set".to_owned()),
+        ..server("broken")
+    };
+    let off = ServerReport {
+        enabled: false,
+        state: ShownState::Disabled,
+        tools: 0,
+        ..server("off")
+    };
+    let hostile = ServerReport {
+        name: HOSTILE.to_owned(),
+        target: format!("https://evil.example/{}", "x".repeat(300)),
+        ..server("hostile")
+    };
+    let long = server(&"n".repeat(300));
+    vec![broken, github, local, login, off, tavily, hostile, long]
+}
+
+fn details(report: ServerReport) -> ServerDetails {
+    let oauth = report.auth == AuthKind::Oauth && report.state == ShownState::Ready;
+    ServerDetails {
+        server_info: Some(format!("{HOSTILE} 1.0")),
+        session_id: Some("5f3a…".to_owned()),
+        token_expires_at: oauth.then(|| "2000-01-01T00:00:00Z".to_owned()),
+        scopes: oauth.then(|| vec!["read".to_owned(), "write".to_owned()]),
+        issuer: oauth.then(|| "https://login.example".to_owned()),
+        last_heartbeat: None,
+        stderr: vec!["starting".to_owned(), format!("  at {HOSTILE}")],
+        resolved_command: report.pid.map(|_| "/usr/bin/npx".to_owned()),
+        passed_over: 0,
+        report,
+    }
+}
+
+fn tool(name: &str, description: &str) -> ToolReport {
+    let schema = json!({
+        "type": "object",
+        "properties": { "limit": { "type": "integer" }, "query": { "type": "string" } },
+        "required": ["query"],
+    });
+    ToolReport {
+        name: format!("mcp_tavily_{name}"),
+        server: "tavily".to_owned(),
+        tool: name.to_owned(),
+        title: None,
+        description: format!("[MCP server: tavily] {description}"),
+        input_schema: schema.as_object().cloned().unwrap_or_default(),
+        annotations: Map::new(),
+        changed: false,
+    }
+}
+
+impl Engine for Canned {
+    fn servers(&self, query: ServersQuery) -> Pending<'_, ServersReport> {
+        let mut servers = servers();
+        let before = self.asked.fetch_add(1, Ordering::SeqCst);
+        if !query.wait && before < 2 {
+            servers[5].state = ShownState::Connecting;
+        }
+        ready(ServersReport { servers })
+    }
+
+    fn server(&self, query: OneServer) -> Pending<'_, ServerDetails> {
+        match servers().into_iter().find(|one| one.name == query.server) {
+            Some(server) => ready(details(server)),
+            None => unknown("unknown-server", "server \"tavly\"", "did you mean tavily?"),
+        }
+    }
+
+    fn connect(&self, query: OneServer) -> Pending<'_, ServerDetails> {
+        self.server(query)
+    }
+
+    fn disconnect(&self, query: OneServer) -> Pending<'_, ServerDetails> {
+        ready(details(ServerReport {
+            state: ShownState::Stopped,
+            ..server(&query.server)
+        }))
+    }
+
+    fn refresh(&self, _query: OfServer) -> Pending<'_, ServersReport> {
+        ready(ServersReport {
+            servers: vec![server("tavily")],
+        })
+    }
+
+    fn logs(&self, query: OneServer) -> Pending<'_, LogsReport> {
+        let lines = match query.server.as_str() {
+            "quiet" => vec![],
+            _ => vec!["one".to_owned(), format!("  two {HOSTILE}")],
+        };
+        ready(LogsReport {
+            server: query.server,
+            total: lines.len() as u64,
+            lines,
+        })
+    }
+
+    fn tools(&self, query: OfServer) -> Pending<'_, ToolsReport> {
+        let mut hostile = tool("x", &format!("{HOSTILE} {}", "long ".repeat(100)));
+        hostile.name = HOSTILE.to_owned();
+        hostile.server = HOSTILE.to_owned();
+        let mut changed = tool("extract", "Reads pages.");
+        changed.changed = true;
+        let mut long = tool(&"t".repeat(300), "");
+        long.server = "long".to_owned();
+        let tools = match query.server.as_deref() {
+            Some("quiet") => vec![],
+            _ => vec![changed, tool("search", "Searches the web."), hostile, long],
+        };
+        let problems = vec!["broken could not be asked: it has failed".to_owned()];
+        ready(ToolsReport { tools, problems })
+    }
+
+    fn call(&self, request: CallRequest) -> Pending<'_, CallReport> {
+        let (content, structured_content): (Vec<Json>, _) = match request.tool.as_str() {
+            "data" => (vec![], Some(json!({ "answer": 42 }))),
+            "nothing" => (vec![], None),
+            "missing" => {
+                return unknown("unknown-tool", "tool \"missing\"", "did you mean echo?");
+            }
+            _ => (
+                vec![
+                    json!({ "type": "text", "text": format!("hello {HOSTILE}") }),
+                    json!({ "type": "image", "mimeType": "image/jpeg", "data": PNG }),
+                    json!({ "type": "audio", "mimeType": "audio/wav", "data": "?" }),
+                    json!({ "type": "resource", "resource": { "uri": "file:///a", "text": "a" } }),
+                    json!({ "type": "resource", "resource": { "uri": HOSTILE, "blob": "AAAA" } }),
+                    json!({ "type": "resource_link", "name": HOSTILE, "uri": "file:///b" }),
+                    json!({ "type": HOSTILE }),
+                ],
+                None,
+            ),
+        };
+        ready(CallReport {
+            is_error: request.tool == "fails",
+            framed: request.framed.then(|| "<<<framed>>>".to_owned()),
+            tool: request.tool,
+            server: "everything".to_owned(),
+            content,
+            structured_content,
+            duration_ms: 3,
+        })
+    }
+
+    fn approve(&self, request: ApprovalRequest) -> Pending<'_, ApprovalReport> {
+        ready(ApprovalReport {
+            changed: request.tool != "same",
+            tool: request.tool,
+            server: "everything".to_owned(),
+        })
+    }
+
+    fn resources(&self, query: OfServer) -> Pending<'_, ResourcesReport> {
+        if query.server.as_deref() == Some("quiet") {
+            return ready(ResourcesReport::default());
+        }
+        ready(ResourcesReport {
+            resources: vec![ResourceSummary {
+                server: HOSTILE.to_owned(),
+                uri: format!("file:///{HOSTILE}"),
+                name: HOSTILE.to_owned(),
+                title: Some("A page".to_owned()),
+                description: None,
+                mime_type: Some("text/plain".to_owned()),
+                size: Some(2048),
+            }],
+            templates: vec![TemplateSummary {
+                server: "docs".to_owned(),
+                uri_template: "docs:///{page}".to_owned(),
+                name: "page".to_owned(),
+                title: None,
+                description: Some("Any page".to_owned()),
+                mime_type: None,
+            }],
+            problems: vec![],
+        })
+    }
+
+    fn read(&self, request: ReadRequest) -> Pending<'_, ReadReport> {
+        let part = |text: Option<&str>, blob: Option<&str>| ContentsReport {
+            uri: request.uri.clone(),
+            mime_type: None,
+            text: text.map(str::to_owned),
+            blob: blob.map(str::to_owned),
+        };
+        let contents = match request.uri.as_str() {
+            "blob:" => vec![part(None, Some(PNG))],
+            "bad:" => vec![part(None, Some("?"))],
+            "both:" => vec![part(Some("text"), None), part(None, Some(PNG))],
+            _ => vec![part(Some(HOSTILE), None)],
+        };
+        ready(ReadReport {
+            server: request.server,
+            uri: request.uri,
+            contents,
+        })
+    }
+
+    fn prompts(&self, query: OfServer) -> Pending<'_, PromptsReport> {
+        let argument = |name: &str, required| PromptArgumentReport {
+            name: name.to_owned(),
+            description: None,
+            required,
+        };
+        let prompts = match query.server.as_deref() {
+            Some("quiet") => vec![],
+            _ => vec![PromptSummary {
+                server: "docs".to_owned(),
+                name: HOSTILE.to_owned(),
+                title: None,
+                description: Some(format!("Reviews code {HOSTILE}")),
+                arguments: vec![argument("code", true), argument("language", false)],
+            }],
+        };
+        ready(PromptsReport {
+            prompts,
+            problems: vec![],
+        })
+    }
+
+    fn prompt(&self, request: PromptRequest) -> Pending<'_, PromptReport> {
+        let message = |role: &str, content| PromptMessageReport {
+            role: role.to_owned(),
+            content,
+        };
+        let text = format!("{HOSTILE} {}", Json::Object(request.arguments));
+        ready(PromptReport {
+            server: request.server,
+            name: request.name,
+            description: None,
+            messages: vec![
+                message("user", json!({ "type": "text", "text": text })),
+                message("assistant", json!([{ "type": "image", "data": PNG }])),
+            ],
+        })
+    }
+
+    fn overview(&self) -> Pending<'_, Overview> {
+        ready(Overview {
+            version: "1.2.3".to_owned(),
+            gateway: GatewayReport::default(),
+            servers: servers(),
+            agents: vec![AgentReport {
+                id: "main".to_owned(),
+                model: Some("builtin/offline".to_owned()),
+                credentials: Credentials::Builtin,
+                servers: vec!["tavily".to_owned()],
+            }],
+            sessions: 3,
+            config_error: None,
+        })
+    }
+
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        self.closed.store(true, Ordering::SeqCst);
+        Box::pin(std::future::ready(()))
+    }
+}

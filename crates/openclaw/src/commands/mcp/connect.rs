@@ -1,0 +1,148 @@
+//! A new server: tried, then written to the configuration.
+
+use openclaw_config::Config;
+use openclaw_engine::{OneServer, ServerDetails, ShownState};
+use serde_json::json;
+
+use crate::cli::ConnectOptions;
+use crate::commands::Session;
+use crate::commands::configuration::usable_config;
+use crate::commands::engine::{answered, with_engine_of};
+use crate::commands::mcp::definitions;
+use crate::commands::mcp::entry::{NewServer, Wanted, wanted};
+use crate::commands::mcp::{servers, trial};
+use crate::failure::{Exit, Failure};
+use crate::render;
+
+pub(super) fn run(
+    session: &mut Session<'_>,
+    agent: Option<String>,
+    options: &ConnectOptions,
+) -> Result<Exit, Failure> {
+    match wanted(options)? {
+        Wanted::Configured(name) => {
+            check_name(&usable_config(session)?, &name)?;
+            servers::reconnect(session, agent, name, options.json.wanted)
+        }
+        Wanted::New(server) => add(session, &server, options),
+    }
+}
+
+/// Finds addresses that were given without their beginning. Other unknown names are for the engine
+/// to answer, which knows what is like them.
+fn check_name(config: &Config, name: &str) -> Result<(), Failure> {
+    let is_known = config.servers().any(|server| server.name.as_str() == name);
+    if is_known || !name.contains(['.', ':', '/']) {
+        return Ok(());
+    }
+    let shown = render::name(name);
+    Err(
+        Failure::usage("unknown-server", format!("there is no server {shown:?}")).hint(
+            "an address begins with `https://`, and a program stands behind `--`: \
+             `openclaw mcp connect -- COMMAND`",
+        ),
+    )
+}
+
+fn add(
+    session: &mut Session<'_>,
+    server: &NewServer,
+    options: &ConnectOptions,
+) -> Result<Exit, Failure> {
+    let name = server.name.as_str();
+    let config = usable_config(session)?;
+    let is_there = config.servers().any(|server| server.name.as_str() == name);
+    if is_there && !options.force {
+        return Err(definitions::exists(name));
+    }
+    let trial = trial::config(session, server, config)?;
+    let details = if options.no_check {
+        None
+    } else {
+        Some(tried(session, trial, name)?)
+    };
+    let path = definitions::write(session, &server.name, server.entry.clone(), options.force)?;
+    tell(session, name, &path, details.as_ref(), options.json.wanted)?;
+    Ok(Exit::Done)
+}
+
+/// Connects the new server, to see whether that works.
+fn tried(session: &mut Session<'_>, config: Config, name: &str) -> Result<ServerDetails, Failure> {
+    let query = OneServer {
+        agent: None,
+        server: name.to_owned(),
+    };
+    let what = format!("connecting: {}", render::name(name));
+    let details = with_engine_of(session, config, async |engine, session| {
+        answered(session.output, &what, engine.connect(query)).await
+    });
+    match details {
+        Ok(details) if is_reached(&details) => Ok(details),
+        Ok(details) => Err(unreached(&details)),
+        Err(Failure::Told(mut told)) => {
+            told.hint.get_or_insert_with(|| NOTHING_WRITTEN.to_owned());
+            Err(Failure::Told(told))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+const NOTHING_WRITTEN: &str = "nothing was written; `--no-check` writes it without trying";
+
+/// Whether a server is there: one that wants to know who we are is.
+fn is_reached(details: &ServerDetails) -> bool {
+    matches!(
+        details.report.state,
+        ShownState::Ready | ShownState::NeedsAuth
+    )
+}
+
+/// The failure of a server that is not there, with what it wrote last.
+fn unreached(details: &ServerDetails) -> Failure {
+    let name = render::name(&details.report.name);
+    let (words, _) = render::status_words(&details.report);
+    let reason = details.report.error.as_deref().unwrap_or(&words);
+    let reason = openclaw_content::shown_line(reason, 500);
+    let mut message = format!("cannot connect {name}: {reason}");
+    let first = details.stderr.len().saturating_sub(5);
+    for line in details.stderr.iter().skip(first) {
+        message.push_str(&format!("\n  {}", openclaw_content::shown_line(line, 200)));
+    }
+    Failure::failed("unreachable", message).hint(NOTHING_WRITTEN)
+}
+
+fn tell(
+    session: &mut Session<'_>,
+    name: &str,
+    path: &str,
+    details: Option<&ServerDetails>,
+    json: bool,
+) -> Result<(), Failure> {
+    if json {
+        let written = json!({
+            "name": name,
+            "written": true,
+            "config": path,
+            "server": details,
+        });
+        return session.output.print_report(&written);
+    }
+    let state = match details {
+        None => "not tried".to_owned(),
+        Some(details) if details.report.state == ShownState::NeedsAuth => {
+            "needs a login".to_owned()
+        }
+        Some(details) => format!("connected, {}", render::count(details.report.tools, "tool")),
+    };
+    session
+        .output
+        .print(&format!("{name}: {state}; written to {path}\n"))?;
+    if details.is_some_and(|details| details.report.state == ShownState::NeedsAuth) {
+        let hint = format!("hint: log in with `openclaw mcp auth {name}`\n");
+        session.output.explain(&hint)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+use std::fs;
+use std::path::Path;
+
+use openclaw_config::Environment;
+
+use serde_json::Value as Json;
+
+use super::*;
+use crate::commands::engine::tests::in_session;
+use crate::commands::mcp::canned;
+
+fn options(arguments: &[&str]) -> ConnectOptions {
+    use clap::Parser;
+    let arguments = ["openclaw", "mcp", "connect"].iter().chain(arguments);
+    match crate::cli::Cli::try_parse_from(arguments).unwrap().command {
+        crate::cli::Command::Mcp(options) => match options.command {
+            crate::cli::McpCommand::Connect(options) => *options,
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What came of it, what was printed, what was said.
+type Outcome = (Result<Exit, String>, String, String);
+
+fn connect(home: &Path, arguments: &[&str]) -> Outcome {
+    let environment = Environment::new([], Some(home), home);
+    let options = options(arguments);
+    let (result, stdout, stderr) =
+        in_session(false, environment, |session| run(session, None, &options));
+    let result = result.map_err(|failure| match failure {
+        Failure::Told(told) => format!("{:?} {}: {}", told.exit, told.code, told.message),
+        other => format!("{other:?}"),
+    });
+    let tidy = |text: String| text.replace(&home.display().to_string(), "HOME");
+    (result.map_err(tidy), tidy(stdout), tidy(stderr))
+}
+
+fn config(home: &Path) -> Option<String> {
+    fs::read_to_string(home.join(".openclaw/openclaw.json")).ok()
+}
+
+#[test]
+fn a_server_that_is_not_tried_is_written_beside_comments() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join(".openclaw/openclaw.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "{\n  // mine\n  mcp: { servers: {} },\n}\n").unwrap();
+    let line = ["--no-check", "https://mcp.tavily.com/mcp", "-H", "X-Team=a"];
+    let (result, stdout, stderr) = connect(home.path(), &line);
+    assert_eq!(result.unwrap(), Exit::Done);
+    assert_eq!(
+        stdout,
+        "tavily: not tried; written to HOME/.openclaw/openclaw.json\n"
+    );
+    assert_eq!(stderr, "");
+    let text = config(home.path()).unwrap();
+    assert!(text.contains("// mine"), "{text}");
+    assert!(text.contains("https://mcp.tavily.com/mcp"), "{text}");
+}
+
+#[test]
+fn a_name_that_exists_is_replaced_only_by_force() {
+    let home = tempfile::tempdir().unwrap();
+    let first = ["--no-check", "--name", "a", "--", "one"];
+    connect(home.path(), &first).0.unwrap();
+    let again = connect(home.path(), &["--no-check", "--name", "a", "--", "two"]).0;
+    assert_eq!(
+        again.unwrap_err(),
+        "Usage exists: there is a server \"a\" already"
+    );
+    assert!(config(home.path()).unwrap().contains("one"));
+    let forced = ["--no-check", "--force", "--name", "a", "--", "two"];
+    connect(home.path(), &forced).0.unwrap();
+    let text = config(home.path()).unwrap();
+    assert!(text.contains("two") && !text.contains("one"), "{text}");
+}
+
+#[test]
+fn credentials_in_plain_text_are_warned_about_and_not_repeated() {
+    let home = tempfile::tempdir().unwrap();
+    let line = [
+        "--no-check",
+        "-e",
+        "GITHUB_TOKEN=hunter2hunter2",
+        "--",
+        "github-mcp",
+    ];
+    let (result, stdout, stderr) = connect(home.path(), &line);
+    assert_eq!(result.unwrap(), Exit::Done);
+    assert!(
+        stderr.contains(
+            "warning: MCP server 'github' has plaintext credentials in config — consider using \
+             secret:// references"
+        ),
+        "{stderr}"
+    );
+    assert!(!format!("{stdout}{stderr}").contains("hunter2"));
+    let (_, _, quiet) = connect(
+        home.path(),
+        &[
+            "--no-check",
+            "--name",
+            "b",
+            "-e",
+            "GITHUB_TOKEN=secret://env/X",
+            "--",
+            "x",
+        ],
+    );
+    assert_eq!(quiet, "");
+}
+
+#[test]
+fn secrets_may_come_from_where_the_configuration_says() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join(".openclaw/openclaw.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let text = "{ secrets: { providers: { pass: { source: 'exec', command: '/bin/pass' } } } }";
+    fs::write(&file, text).unwrap();
+    let connect = |value| {
+        let line = ["--no-check", "--name", "a", "-e", value, "--", "x"];
+        connect(home.path(), &line).0
+    };
+    assert!(connect("TOKEN=secret://exec/other/id").is_err());
+    assert_eq!(connect("TOKEN=secret://exec/pass/id").unwrap(), Exit::Done);
+}
+
+#[test]
+fn an_address_without_its_beginning_is_recognised() {
+    let home = tempfile::tempdir().unwrap();
+    let message = connect(home.path(), &["mcp.tavily.com/mcp"]).0.unwrap_err();
+    assert_eq!(
+        message,
+        "Usage unknown-server: there is no server \"mcp.tavily.com/mcp\""
+    );
+}
+
+#[test]
+fn a_definition_with_mistakes_is_refused_and_nothing_is_written() {
+    let home = tempfile::tempdir().unwrap();
+    let (result, _, _) = connect(home.path(), &["--no-check", "http://192.0.2.1/mcp"]);
+    let message = result.unwrap_err();
+    assert!(message.starts_with("Usage config: url: "), "{message}");
+    let line = ["--no-check", "--", "x", "secret://env/KEY"];
+    let message = connect(home.path(), &line).0.unwrap_err();
+    assert!(message.starts_with("Usage config: args"), "{message}");
+    assert_eq!(config(home.path()), None);
+    let left: Vec<_> = fs::read_dir(home.path().join(".openclaw"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert!(left.is_empty(), "the temporary file is gone: {left:?}");
+}
+
+#[test]
+fn a_server_that_wants_a_login_counts_as_reached() {
+    let with = |state| ServerDetails {
+        report: openclaw_engine::ServerReport {
+            state,
+            error: Some("it ended with code 1".to_owned()),
+            ..canned::server("x")
+        },
+        server_info: None,
+        session_id: None,
+        token_expires_at: None,
+        scopes: None,
+        issuer: None,
+        last_heartbeat: None,
+        stderr: vec!["cannot find module\u{1b}[2J".to_owned()],
+        resolved_command: None,
+        passed_over: 0,
+    };
+    assert!(is_reached(&with(ShownState::Ready)));
+    assert!(is_reached(&with(ShownState::NeedsAuth)));
+    let failed = with(ShownState::Failed);
+    assert!(!is_reached(&failed));
+    match unreached(&failed) {
+        Failure::Told(told) => assert_eq!(
+            told.message,
+            "cannot connect x: it ended with code 1\n  cannot find module"
+        ),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_was_done_is_told_in_a_line_or_as_data() {
+    let told = |details: Option<ServerDetails>, json| {
+        let home = tempfile::tempdir().unwrap();
+        let environment = Environment::new([], Some(home.path()), home.path());
+        let (result, stdout, stderr) = in_session(json, environment, |session| {
+            tell(session, "x", "/c.json", details.as_ref(), json)
+        });
+        result.unwrap();
+        (stdout, stderr)
+    };
+    let (stdout, _) = told(None, true);
+    let value: Json = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(
+        value,
+        json!({ "name": "x", "written": true, "config": "/c.json", "server": null })
+    );
+}

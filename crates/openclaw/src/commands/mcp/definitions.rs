@@ -1,0 +1,206 @@
+//! Definitions of servers in the configuration: shown, written, deleted.
+
+use openclaw_config::{EditError, Editor, ServerEdit, ServerName, load};
+use openclaw_engine::OneServer;
+use serde_json::{Map, Value as Json, json};
+
+use crate::commands::Session;
+use crate::commands::configuration::{errors, find_agent, unknown_server, usable_config};
+use crate::commands::engine::with_engine;
+use crate::commands::mcp::{entry, trial, words};
+use crate::failure::{Exit, Failure};
+
+/// Prints definitions as JSON, credentials hidden.
+pub(super) fn show(
+    session: &mut Session<'_>,
+    agent: Option<&str>,
+    name: Option<&str>,
+) -> Result<Exit, Failure> {
+    let config = usable_config(session)?;
+    let agent = find_agent(&config, agent)?;
+    let shown = config.show(agent, session.redactor);
+    let servers = &shown["mcp"]["servers"];
+    match name {
+        None => session.output.print_json(servers)?,
+        Some(name) => {
+            let server = servers.get(name).ok_or_else(|| {
+                unknown_server(
+                    name,
+                    agent.servers.iter().map(|server| server.name.as_str()),
+                )
+            })?;
+            session.output.print_json(server)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes a definition without trying it.
+pub(super) fn set(
+    session: &mut Session<'_>,
+    name: &str,
+    definition: &str,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let name = entry::server_name(name)?;
+    let definition = words::object(definition, "the definition")?;
+    let path = write(session, &name, definition, true)?;
+    let loaded = load(&session.location()?, &session.environment);
+    session.learn(&loaded);
+    let warnings = loaded.report.warnings();
+    let own = warnings.filter(|problem| problem.server() == Some(name.as_str()));
+    trial::warn(session, own)?;
+    if json {
+        let written = json!({ "name": name.as_str(), "written": true, "config": path });
+        session.output.print_json(&written)?;
+    } else {
+        session
+            .output
+            .print(&format!("{name}: written to {path}\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes the definition of a server and returns the path of the file.
+///
+/// A server that is there already is an error unless it may be replaced.
+pub(super) fn write(
+    session: &Session<'_>,
+    name: &ServerName,
+    definition: Map<String, Json>,
+    replace: bool,
+) -> Result<String, Failure> {
+    let add = ServerEdit::Add(name.clone(), definition.clone());
+    match edit(session, &add) {
+        Err(EditFailure::Edit(EditError::Exists(_))) if replace => {
+            edit(session, &ServerEdit::Change(name.clone(), definition))
+        }
+        other => other,
+    }
+    .map_err(|failure| failure.told(&[]))
+}
+
+/// Stops a server and deletes its definition.
+pub(super) fn remove(
+    session: &mut Session<'_>,
+    agent: Option<String>,
+    name: &str,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let known = {
+        let config = usable_config(session)?;
+        let mut known: Vec<String> = config
+            .servers()
+            .map(|server| server.name.to_string())
+            .collect();
+        known.sort_unstable();
+        known.dedup();
+        known
+    };
+    let server = entry::server_name(name)?;
+    if known.iter().any(|known| known == name) {
+        stop(session, agent, name)?;
+    }
+    let path =
+        edit(session, &ServerEdit::Remove(server)).map_err(|failure| failure.told(&known))?;
+    if json {
+        let removed = json!({ "name": name, "removed": true, "config": path });
+        session.output.print_json(&removed)?;
+    } else {
+        session
+            .output
+            .print(&format!("{name}: deleted from {path}\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Stops a server where it runs. That it can't be stopped is no reason to keep its definition.
+fn stop(session: &mut Session<'_>, agent: Option<String>, name: &str) -> Result<(), Failure> {
+    let query = OneServer {
+        agent,
+        server: name.to_owned(),
+    };
+    let stopped = with_engine(session, async |engine, _| {
+        engine.disconnect(query).await.map_err(Failure::from)
+    });
+    match stopped {
+        Err(Failure::Told(told)) => {
+            tracing::debug!(
+                code = &*told.code,
+                "the server was not stopped: {}",
+                told.message
+            );
+            Ok(())
+        }
+        Err(other) => Err(other),
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Why a definition was not written.
+#[derive(Debug)]
+enum EditFailure {
+    Edit(EditError),
+    Other(Failure),
+}
+
+impl From<EditError> for EditFailure {
+    fn from(error: EditError) -> Self {
+        Self::Edit(error)
+    }
+}
+
+/// Changes the configuration, and returns the path of the file.
+fn edit(session: &Session<'_>, edit: &ServerEdit) -> Result<String, EditFailure> {
+    let location = session.location().map_err(EditFailure::Other)?;
+    let state = session.state().map_err(EditFailure::Other)?;
+    Editor::open(&location, &session.environment, &state)?.apply(edit)?;
+    Ok(location.config.display().to_string())
+}
+
+impl EditFailure {
+    /// The failure in words. `known` are the servers that there are.
+    fn told(self, known: &[String]) -> Failure {
+        let error = match self {
+            Self::Other(failure) => return failure,
+            Self::Edit(error) => error,
+        };
+        let message = error.to_string();
+        match &error {
+            EditError::Unknown(name) => {
+                unknown_server(name.as_str(), known.iter().map(String::as_str))
+            }
+            EditError::Exists(name) => exists(name.as_str()),
+            EditError::Unsound(_, report) => {
+                let reasons = errors(report);
+                Failure::usage("config", format!("{message}\n{}", reasons.join("\n")))
+            }
+            EditError::Rejected(name, report) => {
+                // Lines of a file that was not written would lead nowhere.
+                let reasons = report
+                    .errors()
+                    .filter(|problem| problem.server() == Some(name.as_str()))
+                    .map(|problem| format!("\n{}: {}", problem.path(), problem.message()));
+                Failure::usage(
+                    "config",
+                    format!("{message}{}", reasons.collect::<String>()),
+                )
+            }
+            EditError::NotText(_) | EditError::Elsewhere { .. } | EditError::TooStrange(_) => {
+                Failure::usage("config", message)
+            }
+            EditError::Read(_)
+            | EditError::Concurrent(_)
+            | EditError::Lock(_)
+            | EditError::State(_)
+            | EditError::Directory { .. }
+            | EditError::Write(_) => Failure::failed("config-write", message),
+        }
+    }
+}
+
+/// The failure of adding a server that is there already.
+pub(super) fn exists(name: &str) -> Failure {
+    Failure::usage("exists", format!("there is a server {name:?} already"))
+        .hint("replace it with `--force`, or give the new one another name with `--name`")
+}

@@ -1,0 +1,83 @@
+//! `openclaw mcp …`
+//!
+//! | module | owns |
+//! |---|---|
+//! | `servers` | lists of servers, one server in detail, its lines of standard error |
+//! | `tools` | tools, calls of them, approval |
+//! | `offers` | resources and prompts |
+//! | `connect` | a new server: tried, then written |
+//! | `trial` | a configuration that has nothing but a new server |
+//! | `entry` | the definition of a new server, from the command line |
+//! | `naming` | the name of a new server that was given none |
+//! | `definitions` | definitions in the configuration: shown, written, deleted |
+//! | `words` | `KEY=VALUE`, and JSON from the command line |
+
+#[cfg(test)]
+pub(super) mod canned;
+mod connect;
+mod definitions;
+mod entry;
+mod naming;
+mod offers;
+mod servers;
+mod tools;
+mod trial;
+mod words;
+
+use crate::cli::{McpCommand, McpOptions};
+use crate::commands::{Session, doctor};
+use crate::failure::{Exit, Failure};
+
+pub(super) use servers::settled;
+
+pub(super) fn run(session: &mut Session<'_>, options: McpOptions) -> Result<Exit, Failure> {
+    let subject = options.subject;
+    if subject.local {
+        tracing::debug!("servers are started in this process");
+    }
+    let agent = subject.agent;
+    match options.command {
+        McpCommand::Servers { json } => servers::list(session, agent, json.wanted),
+        McpCommand::Status { name, json } => servers::status(session, agent, name, json.wanted),
+        McpCommand::Disconnect { name, json } => {
+            servers::disconnect(session, agent, name, json.wanted)
+        }
+        McpCommand::Refresh { name, json } => servers::refresh(session, agent, name, json.wanted),
+        McpCommand::Probe { name, json } => servers::probe(session, agent, name, json.wanted),
+        McpCommand::Logs { name, follow, json } => {
+            servers::logs(session, agent, name, follow, json.wanted)
+        }
+        McpCommand::Tools { server, json } => tools::list(session, agent, server, json.wanted),
+        McpCommand::Call(options) => tools::call(session, agent, options),
+        McpCommand::Approve { tool, json } => tools::approve(session, agent, tool, json.wanted),
+        McpCommand::Resources { server, json } => {
+            offers::resources(session, agent, server, json.wanted)
+        }
+        McpCommand::Read(options) => offers::read(session, agent, options),
+        McpCommand::Prompts { server, json } => {
+            offers::prompts(session, agent, server, json.wanted)
+        }
+        McpCommand::Prompt {
+            server,
+            name,
+            arguments,
+            json,
+        } => offers::prompt(session, agent, (server, name), &arguments, json.wanted),
+        McpCommand::Connect(options) => connect::run(session, agent, &options),
+        McpCommand::Remove { name, json } => {
+            definitions::remove(session, agent, &name, json.wanted)
+        }
+        McpCommand::Show { name, json: _ } => {
+            definitions::show(session, agent.as_deref(), name.as_deref())
+        }
+        McpCommand::Set {
+            name,
+            definition,
+            json,
+        } => definitions::set(session, &name, &definition, json.wanted),
+        McpCommand::Doctor { name, options } => {
+            let scope = name.map_or(doctor::Scope::Servers, doctor::Scope::Server);
+            doctor::run(session, &scope, options)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! A configuration that has a new server and nothing else to start.
+
+use std::io::Write as _;
+
+use openclaw_config::{Config, Definition, Loaded, Location, Problem, SecretProvider, load};
+use openclaw_secrets::{Secret, looks_like_credential};
+use serde_json::{Map, Value as Json, json};
+
+use crate::commands::Session;
+use crate::commands::mcp::entry::NewServer;
+use crate::failure::Failure;
+
+/// A configuration of the new server alone, with the places of `known` that secrets come from.
+///
+/// What is wrong with it is told: errors as a failure, the rest as warnings, that of FR-5 about
+/// credentials in plain text among them.
+pub(super) fn config(
+    session: &mut Session<'_>,
+    server: &NewServer,
+    known: Config,
+) -> Result<Config, Failure> {
+    learn(session, &server.entry);
+    let servers = json!({ server.name.as_str(): server.entry });
+    let text = json!({
+        "mcp": { "servers": servers },
+        "secrets": { "providers": provider_kinds(&known) },
+    });
+    let loaded = load_text(session, &text.to_string())?;
+    session.learn(&loaded);
+    let prefix = format!("mcp.servers.{}", server.name);
+    let errors: Vec<String> = loaded
+        .report
+        .errors()
+        .map(|problem| sentence(problem, &prefix))
+        .collect();
+    match loaded.config {
+        Some(config) if errors.is_empty() => {
+            let warnings = loaded.report.warnings();
+            warn(
+                session,
+                warnings.filter(|problem| problem.server().is_some()),
+            )?;
+            Ok(Config {
+                secret_providers: known.secret_providers,
+                ..config
+            })
+        }
+        _ => Err(Failure::usage("config", errors.join("\n"))),
+    }
+}
+
+/// Tells warnings of a configuration.
+pub(super) fn warn<'p>(
+    session: &mut Session<'_>,
+    warnings: impl Iterator<Item = &'p Problem>,
+) -> Result<(), Failure> {
+    let sentences: Vec<String> = warnings
+        .map(|problem| match problem.help_text() {
+            Some(help) => format!("{}: {help}", problem.message()),
+            None => problem.message().to_owned(),
+        })
+        .collect();
+    session.output.warn(&sentences)
+}
+
+/// What is wrong, with the field of the server that it is about.
+fn sentence(problem: &Problem, prefix: &str) -> String {
+    let path = problem.path().to_string();
+    match path.strip_prefix(prefix).unwrap_or(&path) {
+        "" => problem.message().to_owned(),
+        field => format!("{}: {}", field.trim_start_matches('.'), problem.message()),
+    }
+}
+
+/// Keeps the credentials of a definition out of every output.
+fn learn(session: &Session<'_>, entry: &Map<String, Json>) {
+    let values = ["headers", "env"]
+        .into_iter()
+        .filter_map(|key| entry.get(key).and_then(Json::as_object))
+        .flatten();
+    for (name, value) in values {
+        if let Some(value) = value.as_str()
+            && looks_like_credential(name, value)
+        {
+            // What is too short or too common to be told apart stays readable.
+            let _ = session.redactor.learn(&Secret::new(value));
+        }
+    }
+}
+
+/// Stand-ins for the places that secrets come from: a definition is judged by their kinds alone.
+fn provider_kinds(config: &Config) -> Json {
+    config
+        .secret_providers
+        .iter()
+        .filter_map(|(name, provider)| {
+            let stand_in = match provider {
+                Definition::Broken(_) => return None,
+                Definition::Sound(provider) => match &**provider {
+                    SecretProvider::Environment { .. } => json!({ "source": "env" }),
+                    SecretProvider::File { path, .. } => json!({ "source": "file", "path": path }),
+                    SecretProvider::Exec { command, .. } => {
+                        json!({ "source": "exec", "command": command })
+                    }
+                },
+            };
+            Some((name.clone(), stand_in))
+        })
+        .collect::<Map<String, Json>>()
+        .into()
+}
+
+/// Loads a text as a configuration. It has to be a file, which its owner alone can read and which
+/// is gone before anything else is done.
+fn load_text(session: &Session<'_>, text: &str) -> Result<Loaded, Failure> {
+    let failed = |error: std::io::Error| {
+        let message = format!("cannot write a temporary file: {error}");
+        Failure::failed("state", message)
+    };
+    let state = session.state()?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".openclaw-")
+        .suffix(".json")
+        .tempfile_in(state.path())
+        .map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    let location = Location {
+        config: file.path().to_owned(),
+        ..session.location()?
+    };
+    Ok(load(&location, &session.environment))
+}

@@ -1,0 +1,46 @@
+//! `openclaw status`
+
+use openclaw_engine::{GatewayReport, Overview};
+
+use crate::commands::Session;
+use crate::commands::configuration::usable_config;
+use crate::commands::engine::{answered, with_engine_of};
+use crate::failure::{Exit, Failure};
+use crate::render;
+
+/// Shows everything on one screen; a configuration that can't be used is a part of it.
+pub(super) fn run(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure> {
+    match usable_config(session) {
+        Ok(config) => with_engine_of(session, config, async |engine, session| {
+            let overview = answered(session.output, "looking", engine.overview()).await?;
+            print(session, &overview, json)?;
+            Ok(Exit::Done)
+        }),
+        Err(Failure::Told(told)) if told.exit == Exit::Usage && told.code == "config" => {
+            print(session, &nothing_but(told.message), json)?;
+            Ok(Exit::Usage)
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// What can be said without a configuration.
+fn nothing_but(error: String) -> Overview {
+    Overview {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        gateway: GatewayReport::default(),
+        servers: Vec::new(),
+        agents: Vec::new(),
+        sessions: 0,
+        config_error: Some(error),
+    }
+}
+
+fn print(session: &mut Session<'_>, overview: &Overview, json: bool) -> Result<(), Failure> {
+    if json {
+        return session.output.print_report(overview);
+    }
+    let config = session.location()?.config.display().to_string();
+    let text = render::overview(overview, &config, session.output.page());
+    session.output.print(&text)
+}

@@ -1,0 +1,93 @@
+//! Lists of tools.
+
+use openclaw_engine::ToolReport;
+use serde_json::Value as Json;
+
+use crate::render::{Page, Tone, count, name};
+
+/// How many arguments of a tool are named.
+const ARGUMENTS: usize = 12;
+
+/// Tools by server. `server` is the one that was asked for.
+pub(crate) fn tools(tools: &[ToolReport], server: Option<&str>, page: Page) -> String {
+    if tools.is_empty() {
+        return match server {
+            Some(server) => format!("{} offers no tools that may be used\n", name(server)),
+            None => "there are no tools; `openclaw mcp servers` shows the servers\n".to_owned(),
+        };
+    }
+    let mut servers: Vec<&str> = tools.iter().map(|tool| tool.server.as_str()).collect();
+    servers.sort_unstable();
+    servers.dedup();
+    let groups: Vec<String> = servers
+        .into_iter()
+        .map(|server| {
+            let own: Vec<&ToolReport> = tools.iter().filter(|tool| tool.server == server).collect();
+            let title = page.paint(Tone::Strong, &name(server));
+            let lines: String = own.iter().map(|tool| entry(tool, page)).collect();
+            format!("{title} ({})\n{lines}", count(own.len(), "tool"))
+        })
+        .collect();
+    groups.join("\n")
+}
+
+fn entry(tool: &ToolReport, page: Page) -> String {
+    let called = name(&tool.name);
+    let mut text = format!(
+        "  {called}{}\n",
+        page.line(&signature(tool), 2 + called.len())
+    );
+    let description = page.line(without_origin(&tool.description), 6);
+    if !description.is_empty() {
+        text.push_str(&format!(
+            "      {}\n",
+            page.paint(Tone::Quiet, &description)
+        ));
+    }
+    if tool.changed {
+        let words = format!("its definition has changed: `openclaw mcp approve {called}`");
+        text.push_str(&format!("      {}\n", page.paint(Tone::Attention, &words)));
+    }
+    text
+}
+
+/// A description without the words that tell a model whose it is: here they stand above it.
+fn without_origin(description: &str) -> &str {
+    description
+        .strip_prefix("[MCP server: ")
+        .and_then(|rest| rest.split_once(']'))
+        .map_or(description, |(_, rest)| rest)
+}
+
+/// What a tool takes: what it needs first, what it may do without marked with `?`.
+fn signature(tool: &ToolReport) -> String {
+    let required: Vec<&str> = tool
+        .input_schema
+        .get("required")
+        .and_then(Json::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str)
+        .collect();
+    let properties = tool
+        .input_schema
+        .get("properties")
+        .and_then(Json::as_object);
+    let names = || {
+        properties
+            .into_iter()
+            .flat_map(|properties| properties.keys())
+    };
+    let needed = names()
+        .filter(|argument| required.contains(&argument.as_str()))
+        .map(|argument| name(argument));
+    let optional = names()
+        .filter(|argument| !required.contains(&argument.as_str()))
+        .map(|argument| format!("{}?", name(argument)));
+    let mut arguments: Vec<String> = needed.chain(optional).collect();
+    if arguments.len() > ARGUMENTS {
+        arguments.truncate(ARGUMENTS);
+        arguments.push("…".to_owned());
+    }
+    format!("({})", arguments.join(", "))
+}

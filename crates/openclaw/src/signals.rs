@@ -1,0 +1,246 @@
+//! Being told to stop: once to stop well, twice to stop at once.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::failure::Signal;
+
+/// How long a command may take to stop well.
+const GRACE: Duration = Duration::from_secs(7);
+
+/// Hears signals from now on, whatever the rest of the program is doing.
+///
+/// They are heard on a thread of their own: one that waits for a slow reader of its output could
+/// not hear them.
+#[derive(Clone, Debug)]
+pub(crate) struct Signals {
+    first: watch::Receiver<Option<Signal>>,
+}
+
+impl Signals {
+    /// Begins to listen.
+    pub(crate) fn listen() -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let mut source = {
+            let _entered = runtime.enter();
+            platform::Source::new()?
+        };
+        let (sender, first) = watch::channel(None);
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || {
+                runtime.block_on(async {
+                    let signal = source.next().await;
+                    // Whoever no longer waits for it is about to leave.
+                    let _ = sender.send(Some(signal));
+                    let again = tokio::time::timeout(GRACE, source.next()).await;
+                    leave(again.unwrap_or(signal));
+                });
+            })?;
+        Ok(Self { first })
+    }
+
+    /// Waits for the first signal.
+    pub(crate) async fn first(&mut self) -> Signal {
+        let heard = self.first.wait_for(Option::is_some).await;
+        match heard.ok().and_then(|signal| *signal) {
+            Some(signal) => signal,
+            // The thread is gone, and nothing will be heard any more.
+            None => std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Signals {
+    /// Nothing will be heard.
+    pub(crate) fn silent() -> Self {
+        Self {
+            first: watch::channel(None).1,
+        }
+    }
+
+    /// This was heard already.
+    pub(crate) fn heard(signal: Signal) -> Self {
+        Self {
+            first: watch::channel(Some(signal)).1,
+        }
+    }
+}
+
+/// Leaves at once. The guardian ends what we started.
+#[expect(
+    clippy::exit,
+    reason = "the rest of the program does not listen to whoever wants it to end"
+)]
+fn leave(signal: Signal) {
+    std::process::exit(i32::from(signal.code()));
+}
+
+#[cfg(unix)]
+mod platform {
+    use std::io;
+
+    use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
+
+    use crate::failure::Signal;
+
+    pub(super) struct Source {
+        hang_up: Option<Stream>,
+        interrupt: Option<Stream>,
+        terminate: Stream,
+    }
+
+    impl Source {
+        pub(super) fn new() -> io::Result<Self> {
+            // `nohup` and shells that start something in the background say so in this way: who
+            // starts to listen would hear it after all.
+            let listen = |kind: SignalKind| {
+                let wanted = !is_ignored(kind.as_raw_value());
+                wanted.then(|| signal(kind)).transpose()
+            };
+            Ok(Self {
+                hang_up: listen(SignalKind::hangup())?,
+                interrupt: listen(SignalKind::interrupt())?,
+                terminate: signal(SignalKind::terminate())?,
+            })
+        }
+
+        pub(super) async fn next(&mut self) -> Signal {
+            tokio::select! {
+                () = heard(self.hang_up.as_mut()) => Signal::HangUp,
+                () = heard(self.interrupt.as_mut()) => Signal::Interrupt,
+                _ = self.terminate.recv() => Signal::Terminate,
+            }
+        }
+    }
+
+    async fn heard(stream: Option<&mut Stream>) {
+        match stream {
+            Some(stream) => {
+                stream.recv().await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Whether whoever started us wants us to ignore a signal. Only Linux tells.
+    fn is_ignored(number: i32) -> bool {
+        let ignored = || {
+            let status = std::fs::read_to_string("/proc/self/status").ok()?;
+            let mask = status
+                .lines()
+                .find_map(|line| line.strip_prefix("SigIgn:"))?;
+            let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
+            Some(mask >> (number - 1) & 1 == 1)
+        };
+        cfg!(target_os = "linux") && ignored().unwrap_or(false)
+    }
+}
+
+#[cfg(not(unix))]
+mod platform {
+    use std::io;
+
+    use crate::failure::Signal;
+
+    pub(super) struct Source;
+
+    impl Source {
+        #[expect(clippy::unnecessary_wraps, reason = "other systems can fail here")]
+        pub(super) fn new() -> io::Result<Self> {
+            Ok(Self)
+        }
+
+        pub(super) async fn next(&mut self) -> Signal {
+            match tokio::signal::ctrl_c().await {
+                Ok(()) => Signal::Interrupt,
+                // Nothing can be heard.
+                Err(_) => std::future::pending().await,
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Child, ChildStderr, Command, Stdio};
+
+    use rustix::process::{Pid, kill_process};
+
+    use super::*;
+
+    const MARK: &str = "OPENCLAW_TEST_HEARS_SIGNALS";
+
+    /// The other side of the tests below, in a process of its own.
+    #[test]
+    #[ignore = "started by the tests of signals"]
+    fn a_process_that_hears_signals() {
+        if std::env::var_os(MARK).is_none() {
+            return;
+        }
+        let mut signals = Signals::listen().unwrap();
+        let say = |word: &str| writeln!(io::stderr(), "{word}").unwrap();
+        say("listening");
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let signal = runtime.unwrap().block_on(signals.first());
+        say(&format!("{signal:?}"));
+        // Deaf and busy, as one that waits for the reader of its output.
+        std::thread::sleep(Duration::from_mins(1));
+    }
+
+    fn start(shell: &str) -> (Child, BufReader<ChildStderr>) {
+        let program = std::env::current_exe().unwrap();
+        let mut child = Command::new("sh")
+            .args(["-c", shell, "sh"])
+            .arg(program)
+            .args(["--exact", "signals::tests::a_process_that_hears_signals"])
+            .args(["--ignored", "--nocapture"])
+            .env(MARK, "1")
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        assert_eq!(line(&mut lines), "listening");
+        (child, lines)
+    }
+
+    fn line(lines: &mut impl BufRead) -> String {
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        line.trim().to_owned()
+    }
+
+    fn send(child: &Child, signal: rustix::process::Signal) {
+        kill_process(Pid::from_child(child), signal).unwrap();
+    }
+
+    #[test]
+    fn the_second_signal_ends_a_process_that_does_not_listen() {
+        let (mut child, mut lines) = start("exec \"$@\"");
+        send(&child, rustix::process::Signal::TERM);
+        assert_eq!(line(&mut lines), "Terminate");
+        send(&child, rustix::process::Signal::INT);
+        let status = child.wait().unwrap();
+        assert_eq!((status.code(), status.signal()), (Some(130), None));
+    }
+
+    #[test]
+    fn what_was_ignored_stays_ignored() {
+        let (mut child, mut lines) = start("trap '' HUP INT; exec \"$@\"");
+        send(&child, rustix::process::Signal::HUP);
+        send(&child, rustix::process::Signal::INT);
+        send(&child, rustix::process::Signal::TERM);
+        assert_eq!(line(&mut lines), "Terminate");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
