@@ -1,15 +1,12 @@
 //! The engine that answers a command: opened, asked, closed again, whatever happens.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_config::Config;
 use openclaw_content::shown_line;
-use openclaw_engine::{Engine, EngineFailure, Pending};
-use openclaw_secrets::Redactor;
-use openclaw_state::StateDirectory;
+use openclaw_engine::{Engine, Pending};
+use openclaw_runtime::{Runtime, RuntimeSetup};
 
 use crate::commands::Session;
 use crate::commands::configuration::usable_config;
@@ -22,25 +19,6 @@ const CLOSING: Duration = Duration::from_secs(6);
 /// How often what is going on is said anew.
 const TICK: Duration = Duration::from_millis(100);
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-
-/// What a runtime of this process is made of.
-struct RuntimeParts {
-    config: Arc<Config>,
-    state: StateDirectory,
-    redactor: Redactor,
-    environment: Vec<(OsString, OsString)>,
-    directory: PathBuf,
-}
-
-/// Opens the runtime of this process, inside of the tokio runtime that it will live in.
-fn open_runtime(parts: RuntimeParts) -> Result<Box<dyn Engine>, EngineFailure> {
-    drop((parts.config, parts.state, parts.redactor));
-    drop((parts.environment, parts.directory));
-    Err(EngineFailure::operation(
-        "no-runtime",
-        "this build has no MCP runtime",
-    ))
-}
 
 /// Asks an engine that has the servers of the configuration.
 pub(super) fn with_engine<T>(
@@ -57,7 +35,7 @@ pub(super) fn with_engine_of<T>(
     config: Config,
     question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let parts = RuntimeParts {
+    let parts = RuntimeSetup {
         config: Arc::new(config),
         state: session.state()?,
         redactor: session.redactor.clone(),
@@ -72,8 +50,8 @@ pub(super) fn with_engine_of<T>(
         .build()
         .map_err(failed)?;
     let result = runtime.block_on(async {
-        let engine = open_runtime(parts)?;
-        ask(&*engine, signals, session, question).await
+        let engine = Runtime::open(parts)?;
+        ask(&engine, signals, session, question).await
     });
     // What still runs on other threads, such as a lookup of a name, is not waited for.
     runtime.shutdown_background();
