@@ -47,17 +47,16 @@ pub(crate) struct GlobalOptions {
         help_heading = "Global options"
     )]
     pub(crate) profile: Option<String>,
-    /// How much is told on stderr
+    /// How much is told on stderr [default: warn, and of servers only errors]
     #[arg(
         long,
         global = true,
         value_name = "LEVEL",
         env = "OPENCLAW_LOG_LEVEL",
         hide_env = true,
-        default_value = "warn",
         help_heading = "Global options"
     )]
-    pub(crate) log_level: LogLevel,
+    pub(crate) log_level: Option<LogLevel>,
     /// The form of log lines on stderr
     #[arg(
         long,

@@ -118,6 +118,8 @@ pub(super) async fn tick() {
 pub(super) mod tests {
     use openclaw_config::{Environment, Overrides};
 
+    use openclaw_secrets::Redactor;
+
     use super::*;
     use crate::commands::mcp::canned::Canned;
     use crate::failure::Exit;

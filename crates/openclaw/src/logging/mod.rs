@@ -18,6 +18,9 @@ use crate::logging::writer::{FileSink, StderrSink};
 /// The target of lines that a person has seen in another form.
 pub(crate) const FILE_ONLY: &str = "openclaw::told";
 
+/// Where lines about what servers say and do come from.
+const SERVERS: [&str; 3] = ["openclaw_mcp", "openclaw_mcp_client", "openclaw_process"];
+
 /// How much is told on stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {
@@ -50,11 +53,22 @@ pub(crate) enum LogFormat {
 }
 
 /// Starts logging to stderr and, from the first line that belongs there, to the state directory.
-pub(crate) fn start(level: LogLevel, format: LogFormat, state: Option<&Path>, redactor: &Redactor) {
-    let level = LevelFilter::from(level);
-    let stderr_filter = Targets::new()
-        .with_default(level)
-        .with_target(FILE_ONLY, LevelFilter::OFF);
+///
+/// Unless somebody asks for more, what servers say and do is only for the file: a person who runs
+/// a command wants to see its result.
+pub(crate) fn start(
+    level: Option<LogLevel>,
+    format: LogFormat,
+    state: Option<&Path>,
+    redactor: &Redactor,
+) {
+    let mut stderr_filter = Targets::new().with_target(FILE_ONLY, LevelFilter::OFF);
+    if level.is_none() {
+        let servers = SERVERS.map(|target| (target, LevelFilter::ERROR));
+        stderr_filter = stderr_filter.with_targets(servers);
+    }
+    let level = level.map_or(LevelFilter::WARN, LevelFilter::from);
+    let stderr_filter = stderr_filter.with_default(level);
     let stderr = StderrSink::new(redactor);
     let stderr = match format {
         LogFormat::Human => tracing_subscriber::fmt::layer()
