@@ -32,7 +32,7 @@ pub(crate) fn tool(tools: &AgentTools, name: &str) -> EngineFailure {
         .flat_map(|tool| {
             let raw = &tool.prepared.definition.name;
             [
-                tool.name.as_str().to_owned(),
+                tool.name().as_str().to_owned(),
                 format!("{}/{raw}", tool.server.name()),
             ]
         })

@@ -56,8 +56,15 @@ impl ApprovalRules {
     /// Whether the configuration calls a tool read-only. This permits something, so only clear
     /// spellings count: servers choose the names of their tools.
     fn calls_read_only(&self, tool: &NamedTool) -> bool {
-        let mut clear = tool.spellings.iter().filter(|spelling| spelling.is_clear);
-        clear.any(|spelling| self.read_only.iter().any(|it| it.matches(&spelling.text)))
+        if self.read_only.is_empty() {
+            return false;
+        }
+        let spellings = tool.spellings();
+        let mut clear = spellings.iter().filter(|spelling| spelling.is_clear);
+        clear.any(|spelling| {
+            let mut patterns = self.read_only.iter();
+            patterns.any(|it| it.matches_folded(&spelling.folded))
+        })
     }
 }
 

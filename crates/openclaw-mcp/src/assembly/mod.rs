@@ -2,13 +2,12 @@
 
 mod cache;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use openclaw_config::PinPolicy;
 
 pub(crate) use self::cache::AssemblyCache;
-use crate::names::{Lookup, NamedTool, QualifiedToolName, ToolKey, ToolNames, ToolSource};
+use crate::names::{self, Lookup, NamedTool, QualifiedToolName, ToolNames, ToolSource};
 use crate::offering::{Offering, PreparedTool};
 use crate::pins::Verdict;
 use crate::policy::Decision;
@@ -16,8 +15,6 @@ use crate::servers::{AgentPlan, PlannedServer};
 
 /// A tool of an agent.
 pub struct AgentTool {
-    /// What models call it.
-    pub name: QualifiedToolName,
     /// Its server.
     pub server: Arc<PlannedServer>,
     /// What it is.
@@ -29,6 +26,11 @@ pub struct AgentTool {
 }
 
 impl AgentTool {
+    /// What models call it.
+    pub fn name(&self) -> &QualifiedToolName {
+        &self.named.name
+    }
+
     /// Whether it waits for somebody to accept its definition.
     pub fn is_blocked(&self) -> bool {
         let blocks = |server: &Arc<openclaw_config::Server>| server.pin == PinPolicy::Block;
@@ -44,8 +46,7 @@ impl AgentTool {
 
 /// The tools of an agent at one moment, in the order of their names.
 pub struct AgentTools {
-    names: ToolNames,
-    tools: BTreeMap<QualifiedToolName, AgentTool>,
+    tools: Vec<AgentTool>,
     problems: Vec<String>,
 }
 
@@ -65,57 +66,52 @@ impl AgentTools {
         agent: &AgentPlan,
         offered: &[(Arc<PlannedServer>, Arc<Offering>)],
     ) -> Self {
+        // In the same order as what is offered, so that a place in one is a place in the other.
+        let there: Vec<Vec<&Arc<PreparedTool>>> = offered
+            .iter()
+            .map(|(_, offering)| offering.there())
+            .collect();
         let sources: Vec<ToolSource<'_>> = offered
             .iter()
-            .filter_map(|(server, offering)| {
-                let definition = server.server()?;
-                let tools = offering.tools.iter().map(|it| it.definition.name.as_str());
-                Some(ToolSource {
-                    server: server.name(),
-                    prefix: definition.tool_prefix.as_deref(),
-                    naming: definition.naming,
-                    tools: tools.filter(|tool| !offering.is_gone(tool)).collect(),
-                })
+            .zip(&there)
+            .map(|((server, _), tools)| ToolSource {
+                server: server.name(),
+                prefix: server.server().and_then(|it| it.tool_prefix.as_deref()),
+                naming: server.naming(),
+                tools: tools
+                    .iter()
+                    .map(|tool| tool.definition.name.as_str())
+                    .collect(),
             })
             .collect();
-        let names = ToolNames::new(&sources);
-        let mut prepared = BTreeMap::new();
-        for (server, offering) in offered {
-            for tool in &offering.tools {
-                let key = (server.name(), tool.definition.name.as_str());
-                prepared.insert(key, (server, offering, tool));
-            }
-        }
-        let tools = names.iter().filter_map(|named| {
-            let ToolKey { server, tool } = &named.key;
-            let (server, offering, tool) = prepared.get(&(server.as_str(), tool.as_str()))?;
-            let tool = AgentTool {
-                name: named.name.clone(),
+        let named = ToolNames::new(&sources).into_tools().into_iter();
+        let tools = named.filter_map(|named| {
+            let (source, number) = named.place;
+            let (server, offering) = offered.get(source)?;
+            let prepared = there.get(source)?.get(number)?;
+            Some(AgentTool {
                 server: Arc::clone(server),
-                prepared: Arc::clone(tool),
-                decision: agent.policy.decide(named),
-                named: named.clone(),
+                prepared: Arc::clone(prepared),
+                decision: agent.policy.decide(&named),
+                named,
                 offering: Arc::clone(offering),
-            };
-            Some((named.name.clone(), tool))
+            })
         });
-        let tools = tools.collect();
         let problems = offered.iter().flat_map(|(_, it)| it.problems.clone());
         Self {
-            names,
-            tools,
+            tools: tools.collect(),
             problems: problems.collect(),
         }
     }
 
     /// The tools that models are told about.
     pub fn offered(&self) -> impl Iterator<Item = &AgentTool> {
-        self.tools.values().filter(|tool| tool.is_offered())
+        self.tools.iter().filter(|tool| tool.is_offered())
     }
 
     /// All tools, those that may not be used included.
     pub fn all(&self) -> impl Iterator<Item = &AgentTool> {
-        self.tools.values()
+        self.tools.iter()
     }
 
     /// Tools that can't be offered, and why: one sentence each.
@@ -125,17 +121,14 @@ impl AgentTools {
 
     /// The tool of this name, exactly as a model was told it.
     pub fn get(&self, name: &str) -> Option<&AgentTool> {
-        self.tools.get(&self.names.get(name)?.name)
+        names::get(&self.tools, |tool| &tool.named, name)
     }
 
     /// The tool that a person means by a spelling.
     pub fn find(&self, spelling: &str) -> Meant<'_> {
-        let tool = |named: &NamedTool| self.tools.get(&named.name);
-        match self.names.find(spelling) {
-            Lookup::Found(named) => tool(named).map_or(Meant::Nothing, Meant::Tool),
-            Lookup::Ambiguous(named) => {
-                Meant::Several(named.into_iter().filter_map(tool).collect())
-            }
+        match names::find(&self.tools, |tool| &tool.named, spelling) {
+            Lookup::Found(tool) => Meant::Tool(tool),
+            Lookup::Ambiguous(tools) => Meant::Several(tools),
             Lookup::Unknown => Meant::Nothing,
         }
     }

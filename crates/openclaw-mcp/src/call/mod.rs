@@ -113,7 +113,7 @@ impl Servers {
         let tool = match tool {
             Meant::Tool(tool) => tool,
             Meant::Several(several) => {
-                let names: Vec<&str> = several.iter().map(|it| it.name.as_str()).collect();
+                let names: Vec<&str> = several.iter().map(|it| it.name().as_str()).collect();
                 let names = names.join(", ");
                 let told = "the name {} may mean one of several tools: {}";
                 return ToolOutcome::unknown(call.tool.text(), told, &names, started);
@@ -146,7 +146,7 @@ impl Servers {
         };
         let duration = record.finish(end);
         ToolOutcome {
-            name: tool.name.as_str().to_owned(),
+            name: tool.name().as_str().to_owned(),
             server: Some(tool.server.name().to_owned()),
             end,
             parts,
@@ -183,7 +183,7 @@ impl Servers {
         if tool.is_blocked() {
             let told = "the definition of the tool has changed since it was first seen; it can't \
                         be used until a person runs `openclaw mcp approve {}`";
-            return Err(stop(CallEnd::Denied, told, &[tool.name.as_str()]));
+            return Err(stop(CallEnd::Denied, told, &[tool.name().as_str()]));
         }
         let arguments = self.checked(call, tool, origin)?;
         self.approved(call, tool, origin, &arguments).await?;

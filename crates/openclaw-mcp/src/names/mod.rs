@@ -9,4 +9,6 @@ mod table;
 
 pub(crate) use qualified::may_be_of;
 pub use qualified::{QualifiedToolName, RESERVED};
+pub(crate) use spelling::Spelling;
 pub use table::{Lookup, NamedTool, ToolKey, ToolNames, ToolSource};
+pub(crate) use table::{find, get};

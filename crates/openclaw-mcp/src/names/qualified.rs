@@ -1,5 +1,6 @@
 //! Names that every model takes.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use openclaw_config::ToolNaming;
@@ -74,7 +75,7 @@ pub(crate) fn may_be_of(server: &str, prefix: &str, spelling: &str) -> bool {
     [server, prefix].iter().any(|name| {
         let clean = clean(name);
         let short = &clean[..clean.len().min(LONGEST_SERVER)];
-        [*name, clean.as_str(), short].iter().any(|name| {
+        [*name, clean.as_ref(), short].iter().any(|name| {
             let name = name.to_lowercase();
             [
                 format!("{name}/"),
@@ -88,15 +89,13 @@ pub(crate) fn may_be_of(server: &str, prefix: &str, spelling: &str) -> bool {
 }
 
 /// The text with `_` for everything that can't be in a name.
-fn clean(text: &str) -> String {
-    let keep = |character: char| {
-        if character.is_ascii_alphanumeric() || matches!(character, '_' | '-') {
-            character
-        } else {
-            '_'
-        }
-    };
-    text.chars().map(keep).collect()
+fn clean(text: &str) -> Cow<'_, str> {
+    let fits = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+    if text.chars().all(fits) {
+        return Cow::Borrowed(text);
+    }
+    let keep = |character| if fits(character) { character } else { '_' };
+    Cow::Owned(text.chars().map(keep).collect())
 }
 
 fn hash(key: &ToolKey) -> String {

@@ -1,12 +1,14 @@
 //! The ways in which people write the name of a tool.
 
 use super::qualified::QualifiedToolName;
-use super::table::ToolKey;
+use super::table::{ToolKey, fold};
 
 /// One way to write the name of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spelling {
     pub(crate) text: String,
+    /// The same, for whom case does not matter.
+    pub(crate) folded: String,
     /// Whether it is not more likely the tool of a server with a longer name. Only such a spelling
     /// may permit anything: servers choose the names of their tools, and one called `git` must not
     /// come by the rights of `git_hub` with a tool called `hub_delete`.
@@ -18,24 +20,26 @@ pub(crate) fn spellings(
     name: &QualifiedToolName,
     prefix: &str,
     key: &ToolKey,
-    rivals: &[&str],
+    rivals: &[String],
 ) -> Vec<Spelling> {
     // No name of a server holds a `/`.
-    let mut found = vec![Spelling {
-        text: format!("{}/{}", key.server, key.tool),
-        is_clear: true,
-    }];
+    let mut found: Vec<Spelling> = Vec::with_capacity(6);
     let mut add = |text: String, is_clear: bool| {
         if !found.iter().any(|it| it.text == text) {
-            found.push(Spelling { text, is_clear });
+            found.push(Spelling {
+                folded: fold(&text),
+                text,
+                is_clear,
+            });
         }
     };
+    add(format!("{}/{}", key.server, key.tool), true);
     let is_clear = |text: &str, server: &str, before: &str, behind: &str| {
         let mut longer = rivals.iter().filter(|rival| rival.len() > server.len());
         longer.all(|rival| {
             let rest = text
                 .strip_prefix(before)
-                .and_then(|rest| rest.strip_prefix(*rival));
+                .and_then(|rest| rest.strip_prefix(rival.as_str()));
             !rest.is_some_and(|rest| rest.starts_with(behind))
         })
     };
@@ -61,7 +65,8 @@ mod tests {
     fn clear(server: &str, tool: &str, rivals: &[&str]) -> Vec<(String, bool)> {
         let key = ToolKey::new(server, tool);
         let name = QualifiedToolName::new(server, ToolNaming::Prefixed, &key);
-        let found = spellings(&name, server, &key, rivals);
+        let rivals: Vec<String> = rivals.iter().map(|it| (*it).to_owned()).collect();
+        let found = spellings(&name, server, &key, &rivals);
         found.into_iter().map(|it| (it.text, it.is_clear)).collect()
     }
 

@@ -1,6 +1,6 @@
 //! All tools with their names.
 
-use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use openclaw_config::ToolNaming;
 
@@ -46,24 +46,44 @@ pub struct NamedTool {
     pub name: QualifiedToolName,
     /// What it is.
     pub key: ToolKey,
-    pub(crate) spellings: Vec<Spelling>,
+    /// Which of the sources it is from, and which of its tools.
+    pub(crate) place: (usize, usize),
+    beside: Arc<Beside>,
+}
+
+/// What the spellings of a server's tools depend on beside their names.
+#[derive(Debug)]
+struct Beside {
+    /// What stands for the server in names.
+    prefix: String,
+    rivals: Vec<String>,
+}
+
+impl NamedTool {
+    /// All ways to write its name: made when they are needed, since nearly nobody needs them.
+    pub(crate) fn spellings(&self) -> Vec<Spelling> {
+        spellings(
+            &self.name,
+            &self.beside.prefix,
+            &self.key,
+            &self.beside.rivals,
+        )
+    }
 }
 
 /// The names of all tools, sorted.
 #[derive(Clone, Debug, Default)]
 pub struct ToolNames {
-    tools: BTreeMap<QualifiedToolName, NamedTool>,
-    /// Every spelling, folded, with the tools that it may mean.
-    spellings: HashMap<String, Vec<QualifiedToolName>>,
+    tools: Vec<NamedTool>,
 }
 
 /// What a spelling means.
 #[derive(Clone, Debug)]
-pub enum Lookup<'a> {
+pub enum Lookup<T> {
     /// This tool.
-    Found(&'a NamedTool),
+    Found(T),
     /// One of these tools.
-    Ambiguous(Vec<&'a NamedTool>),
+    Ambiguous(Vec<T>),
     /// None.
     Unknown,
 }
@@ -71,50 +91,51 @@ pub enum Lookup<'a> {
 impl ToolNames {
     /// Names the tools of all servers. A tool that is listed twice counts once.
     pub fn new(sources: &[ToolSource<'_>]) -> Self {
-        let mut wanted: BTreeMap<ToolKey, (&str, ToolNaming)> = BTreeMap::new();
-        for source in sources {
-            let prefix = source.prefix.unwrap_or(source.server);
-            for tool in &source.tools {
-                let key = ToolKey::new(source.server, *tool);
-                wanted.insert(key, (prefix, source.naming));
-            }
+        let mut wanted = Vec::new();
+        for (place, source) in sources.iter().enumerate() {
+            let tools = source.tools.iter().enumerate();
+            wanted.extend(tools.map(|(number, tool)| (source.server, *tool, (place, number))));
         }
-        let rivals: HashMap<&str, Vec<&str>> = sources
-            .iter()
-            .map(|source| (source.server, rivals(source, sources)))
-            .collect();
-        let mut names = Self::default();
         // In the order of what they really are, so that the same tools have the same names however
         // their servers came.
-        for (key, (prefix, naming)) in wanted {
-            let mut name = QualifiedToolName::new(prefix, naming, &key);
-            if names.tools.contains_key(&name) {
-                name = name.told_apart(&key);
-            }
-            let rivals = rivals
-                .get(key.server.as_str())
-                .map_or(&[][..], Vec::as_slice);
-            let spellings = spellings(&name, prefix, &key, rivals);
-            names.add(NamedTool {
-                name,
-                key,
-                spellings,
-            });
-        }
-        names
-    }
-
-    fn add(&mut self, tool: NamedTool) {
-        for spelling in &tool.spellings {
-            let meant = self.spellings.entry(fold(&spelling.text)).or_default();
-            meant.push(tool.name.clone());
-        }
-        self.tools.insert(tool.name.clone(), tool);
+        wanted.sort_unstable();
+        wanted.dedup_by(|one, other| (one.0, one.1) == (other.0, other.1));
+        let beside: Vec<Arc<Beside>> = sources
+            .iter()
+            .map(|source| {
+                Arc::new(Beside {
+                    prefix: source.prefix.unwrap_or(source.server).to_owned(),
+                    rivals: rivals(source, sources),
+                })
+            })
+            .collect();
+        let mut tools: Vec<NamedTool> = wanted
+            .into_iter()
+            .filter_map(|(server, tool, place)| {
+                let (source, beside) = (sources.get(place.0)?, beside.get(place.0)?);
+                let key = ToolKey::new(server, tool);
+                Some(NamedTool {
+                    name: QualifiedToolName::new(&beside.prefix, source.naming, &key),
+                    key,
+                    place,
+                    beside: Arc::clone(beside),
+                })
+            })
+            .collect();
+        // Those that would have the same name stay in order, and the first keeps it.
+        tools.sort_by(|one, other| one.name.cmp(&other.name));
+        tell_apart(&mut tools);
+        Self { tools }
     }
 
     /// The tools in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = &NamedTool> {
-        self.tools.values()
+        self.tools.iter()
+    }
+
+    /// The same.
+    pub(crate) fn into_tools(self) -> Vec<NamedTool> {
+        self.tools
     }
 
     /// How many tools there are.
@@ -129,39 +150,72 @@ impl ToolNames {
 
     /// The tool of this name, exactly as a model was told it.
     pub fn get(&self, name: &str) -> Option<&NamedTool> {
-        // A name is all that is compared; making one of foreign text is fine for that.
-        self.spellings
-            .get(&fold(name))
-            .into_iter()
-            .flatten()
-            .filter_map(|meant| self.tools.get(meant))
-            .find(|tool| tool.name.as_str() == name)
+        get(&self.tools, |tool| tool, name)
     }
 
     /// The tool that a person means by a spelling.
-    pub fn find(&self, spelling: &str) -> Lookup<'_> {
-        if let Some(tool) = self.get(spelling) {
-            return Lookup::Found(tool);
+    pub fn find(&self, spelling: &str) -> Lookup<&NamedTool> {
+        find(&self.tools, |tool| tool, spelling)
+    }
+}
+
+/// Among things that are sorted by the names of their tools, the one of exactly this name.
+pub(crate) fn get<'a, T>(
+    sorted: &'a [T],
+    named: impl Fn(&T) -> &NamedTool,
+    name: &str,
+) -> Option<&'a T> {
+    let found = sorted.binary_search_by(|it| named(it).name.as_str().cmp(name));
+    sorted.get(found.ok()?)
+}
+
+/// The one that a person means by a spelling.
+pub(crate) fn find<'a, T>(
+    sorted: &'a [T],
+    named: impl Fn(&T) -> &NamedTool,
+    spelling: &str,
+) -> Lookup<&'a T> {
+    if let Some(tool) = get(sorted, &named, spelling) {
+        return Lookup::Found(tool);
+    }
+    let folded = fold(spelling);
+    let (mut meant, mut exact) = (Vec::new(), Vec::new());
+    for tool in sorted {
+        let spellings = named(tool).spellings();
+        if spellings.iter().any(|it| it.text == spelling) {
+            exact.push(tool);
+        } else if spellings.iter().any(|it| it.folded == folded) {
+            meant.push(tool);
         }
-        let meant = self.spellings.get(&fold(spelling)).into_iter().flatten();
-        let meant: Vec<_> = meant.filter_map(|name| self.tools.get(name)).collect();
-        let exact: Vec<_> = meant
-            .iter()
-            .copied()
-            .filter(|tool| tool.spellings.iter().any(|it| it.text == spelling))
-            .collect();
-        let candidates = if exact.is_empty() { meant } else { exact };
-        match candidates.as_slice() {
-            [] => Lookup::Unknown,
-            [only] => Lookup::Found(only),
-            _ => Lookup::Ambiguous(candidates),
+    }
+    let candidates = if exact.is_empty() { meant } else { exact };
+    match candidates.as_slice() {
+        [] => Lookup::Unknown,
+        [only] => Lookup::Found(only),
+        _ => Lookup::Ambiguous(candidates),
+    }
+}
+
+/// Gives names of their own to all but the first of those that have the same one.
+fn tell_apart(tools: &mut [NamedTool]) {
+    let mut has_changed = false;
+    let mut kept: Option<QualifiedToolName> = None;
+    for tool in tools.iter_mut() {
+        if kept.as_ref() == Some(&tool.name) {
+            tool.name = tool.name.told_apart(&tool.key);
+            has_changed = true;
+        } else {
+            kept = Some(tool.name.clone());
         }
+    }
+    if has_changed {
+        tools.sort_by(|one, other| one.name.cmp(&other.name));
     }
 }
 
 /// What stands for other servers in names, and begins as this one does or the other way round: only
 /// that can make the name of a tool ambiguous.
-fn rivals<'a>(source: &ToolSource<'a>, all: &[ToolSource<'a>]) -> Vec<&'a str> {
+fn rivals(source: &ToolSource<'_>, all: &[ToolSource<'_>]) -> Vec<String> {
     let own = [source.server, source.prefix.unwrap_or(source.server)];
     let others = all.iter().filter(|other| other.server != source.server);
     others
@@ -170,10 +224,11 @@ fn rivals<'a>(source: &ToolSource<'a>, all: &[ToolSource<'a>]) -> Vec<&'a str> {
             own.iter()
                 .any(|own| own.starts_with(other) || other.starts_with(own))
         })
+        .map(str::to_owned)
         .collect()
 }
 
-fn fold(text: &str) -> String {
+pub(super) fn fold(text: &str) -> String {
     text.to_lowercase()
 }
 

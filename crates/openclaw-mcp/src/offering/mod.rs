@@ -136,8 +136,11 @@ impl Offering {
         self.lock_gone().insert(tool.to_owned());
     }
 
-    pub(crate) fn is_gone(&self, tool: &str) -> bool {
-        self.lock_gone().contains(tool)
+    /// The tools that are still there.
+    pub(crate) fn there(&self) -> Vec<&Arc<PreparedTool>> {
+        let gone = self.lock_gone();
+        let is_there = |tool: &&Arc<PreparedTool>| !gone.contains(&tool.definition.name);
+        self.tools.iter().filter(is_there).collect()
     }
 
     /// How many tools are gone.

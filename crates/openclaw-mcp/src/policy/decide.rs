@@ -3,7 +3,7 @@
 use openclaw_config::PolicyLayer;
 
 use super::Pattern;
-use crate::names::NamedTool;
+use crate::names::{NamedTool, Spelling};
 
 /// Words that mean every tool of every server.
 const ALL_SERVERS: [&str; 2] = ["group:plugins", "bundle-mcp"];
@@ -71,14 +71,18 @@ impl Policy {
 
     /// Whether a tool may be used, however its name is written in the rules.
     pub fn decide(&self, tool: &NamedTool) -> Decision {
+        if self.layers.iter().all(Layer::is_empty) {
+            return Decision::Allowed;
+        }
+        let spellings = tool.spellings();
         for layer in &self.layers {
-            if let Some(rule) = layer.deny.iter().find(|rule| rule.denies(tool)) {
+            if let Some(rule) = layer.deny.iter().find(|rule| rule.denies(&spellings)) {
                 return Decision::Denied {
                     origin: layer.origin.clone(),
                     rule: Some(rule.text.clone()),
                 };
             }
-            if !layer.allow.is_empty() && !layer.allow.iter().any(|rule| rule.allows(tool)) {
+            if !layer.allow.is_empty() && !layer.allow.iter().any(|rule| rule.allows(&spellings)) {
                 return Decision::Denied {
                     origin: layer.origin.clone(),
                     rule: None,
@@ -122,6 +126,12 @@ fn beginnings(server: &str, prefix: &str) -> Vec<String> {
     found
 }
 
+impl Layer {
+    fn is_empty(&self) -> bool {
+        self.allow.is_empty() && self.deny.is_empty()
+    }
+}
+
 impl Rule {
     fn new(text: &str) -> Self {
         let word = text.trim().to_lowercase();
@@ -136,22 +146,22 @@ impl Rule {
         }
     }
 
-    fn denies(&self, tool: &NamedTool) -> bool {
+    fn denies(&self, spellings: &[Spelling]) -> bool {
         match &self.means {
             Means::EveryServer => true,
             Means::Names(pattern) => {
-                let mut spellings = tool.spellings.iter();
-                spellings.any(|spelling| pattern.matches(&spelling.text))
+                let mut spellings = spellings.iter();
+                spellings.any(|spelling| pattern.matches_folded(&spelling.folded))
             }
         }
     }
 
-    fn allows(&self, tool: &NamedTool) -> bool {
+    fn allows(&self, spellings: &[Spelling]) -> bool {
         match &self.means {
             Means::EveryServer => true,
             Means::Names(pattern) => {
-                let mut clear = tool.spellings.iter().filter(|spelling| spelling.is_clear);
-                clear.any(|spelling| pattern.matches(&spelling.text))
+                let mut clear = spellings.iter().filter(|spelling| spelling.is_clear);
+                clear.any(|spelling| pattern.matches_folded(&spelling.folded))
             }
         }
     }

@@ -17,7 +17,11 @@ impl Pattern {
 
     /// Whether a name is meant.
     pub(crate) fn matches(&self, name: &str) -> bool {
-        let name = name.to_lowercase();
+        self.matches_folded(&name.to_lowercase())
+    }
+
+    /// The same for a name in small letters.
+    pub(crate) fn matches_folded(&self, name: &str) -> bool {
         let Some((first, others)) = self.parts.split_first() else {
             return false;
         };

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use openclaw_config::{
     Agent, AgentId, Config, ConfiguredServer, Definition, Fingerprint, Fingerprints, Place,
-    Problem, Server,
+    Problem, Server, ToolNaming,
 };
 use openclaw_state::StateKey;
 
@@ -96,6 +96,12 @@ impl PlannedServer {
                 Some(reasons.join("; "))
             }
         }
+    }
+
+    /// How its tools are named.
+    pub(crate) fn naming(&self) -> ToolNaming {
+        self.server()
+            .map_or(ToolNaming::Prefixed, |server| server.naming)
     }
 
     /// What stands for it in the names of its tools.

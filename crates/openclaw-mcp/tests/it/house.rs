@@ -125,7 +125,7 @@ impl House {
 
     pub(crate) fn names(&self, agent: &AgentPlan) -> Vec<String> {
         let tools = self.servers.tools(agent, None);
-        tools.offered().map(|it| it.name.to_string()).collect()
+        tools.offered().map(|it| it.name().to_string()).collect()
     }
 
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> ToolOutcome {

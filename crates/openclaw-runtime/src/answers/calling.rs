@@ -44,7 +44,7 @@ impl Runtime {
             .call(Call {
                 agent: &agent,
                 session: None,
-                tool: ToolChoice::Name(tool.name.as_str()),
+                tool: ToolChoice::Name(tool.name().as_str()),
                 arguments,
                 correlation: &request.correlation,
                 person: None,
@@ -104,7 +104,7 @@ impl Runtime {
             .approve(&tool.server, &tool.prepared.definition)
             .map_err(|error| EngineFailure::operation("state", error.to_string()))?;
         Ok(ApprovalReport {
-            tool: tool.name.as_str().to_owned(),
+            tool: tool.name().as_str().to_owned(),
             server: tool.server.name().to_owned(),
             changed,
         })

@@ -19,7 +19,7 @@ pub(crate) fn tool_report(tool: &AgentTool) -> ToolReport {
         .filter_map(|(name, flag)| Some((name.to_owned(), Value::Bool(flag?))));
     let title = prepared.definition.title.as_ref();
     ToolReport {
-        name: tool.name.as_str().to_owned(),
+        name: tool.name().as_str().to_owned(),
         server: tool.server.name().to_owned(),
         tool: prepared.definition.name.clone(),
         title: title.or(annotations.title.as_ref()).cloned(),
