@@ -4,6 +4,7 @@
 mod effort;
 mod nulls;
 mod output;
+mod recursion;
 mod words;
 
 use std::fmt;
@@ -26,6 +27,8 @@ const SHOWN: usize = 200;
 /// What a tool takes.
 pub struct ArgumentCheck {
     validator: Validator,
+    /// How deep arguments may be that are checked.
+    deepest: Option<usize>,
     schema: Value,
 }
 
@@ -61,7 +64,11 @@ impl ArgumentCheck {
     pub fn new(schema: &Map<String, Value>) -> Result<Self, UnusableSchema> {
         let schema = Value::Object(schema.clone());
         let validator = prepared(&schema)?;
-        Ok(Self { validator, schema })
+        Ok(Self {
+            deepest: recursion::deepest(&schema),
+            validator,
+            schema,
+        })
     }
 
     /// Checks arguments. What is `null` and need not be given is left out: models write it for
@@ -78,14 +85,23 @@ impl ArgumentCheck {
                 more: 0,
             });
         }
+        let is_too_deep = |most| recursion::depth(&arguments) > most;
+        if self.deepest.is_some_and(is_too_deep) {
+            // The server has to check these itself.
+            return Ok(into_object(arguments));
+        }
         if !self.validator.is_valid(&arguments) {
             nulls::leave_out(&mut arguments, &self.schema);
         }
         problems(&self.validator, &arguments)?;
-        match arguments {
-            Value::Object(arguments) => Ok(arguments),
-            _ => Ok(Map::new()),
-        }
+        Ok(into_object(arguments))
+    }
+}
+
+fn into_object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
     }
 }
 

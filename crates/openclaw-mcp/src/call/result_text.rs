@@ -93,8 +93,7 @@ impl Servers {
         }
         if let Some(problem) = unfit(tool, result) {
             tracing::warn!(server = origin.server(), tool = origin.item(), "{problem}");
-            let told = "The structured result does not fit the tool's output schema: {}";
-            parts.push(Part::Text(note(told, &[&problem])));
+            parts.push(Part::Text(note("Careful: {}.", &[&problem])));
         }
         for missing in &result.missing {
             let told = "A part of the result is missing: {}";
@@ -171,7 +170,7 @@ fn unfit(tool: &AgentTool, result: &ToolResult) -> Option<String> {
     let check = tool.prepared.output()?;
     match &result.structured {
         Some(value) => check.check(value).err(),
-        None => Some("there is none".to_owned()),
+        None => Some("the structured result that the tool promises is missing".to_owned()),
     }
 }
 
