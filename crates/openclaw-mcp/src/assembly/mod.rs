@@ -12,6 +12,7 @@ use crate::offering::{Offering, PreparedTool};
 use crate::pins::Verdict;
 use crate::policy::Decision;
 use crate::servers::{AgentPlan, PlannedServer};
+use crate::supervise::Catalog;
 
 /// A tool of an agent.
 pub struct AgentTool {
@@ -44,10 +45,13 @@ impl AgentTool {
     }
 }
 
-/// The tools of an agent at one moment, in the order of their names.
+/// What an agent has at one moment: its tools in the order of their names, and what its servers
+/// offer beside them.
 pub struct AgentTools {
     tools: Vec<AgentTool>,
     problems: Vec<String>,
+    /// What it was put together of.
+    offered: Vec<(Arc<PlannedServer>, Arc<Offering>)>,
 }
 
 /// What a spelling means.
@@ -101,7 +105,14 @@ impl AgentTools {
         Self {
             tools: tools.collect(),
             problems: problems.collect(),
+            offered: offered.to_vec(),
         }
+    }
+
+    /// What each server offers beside its tools, in the order of their names.
+    pub fn catalogs(&self) -> impl Iterator<Item = (&str, &Catalog)> {
+        let offered = self.offered.iter();
+        offered.map(|(server, offering)| (server.name(), &*offering.catalog))
     }
 
     /// The tools that models are told about.

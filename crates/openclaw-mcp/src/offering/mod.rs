@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::arguments::{ArgumentCheck, OutputCheck};
 use crate::pins::{DefinitionHash, Pins, Verdict};
 use crate::policy::ServerFilter;
-use crate::schema::{SchemaDialect, schema_for_model};
+use crate::schema::{SchemaDialect, SchemaError, schema_for_model};
 use crate::supervise::Catalog;
 
 /// A tool of a server, made ready.
@@ -58,6 +58,11 @@ impl PreparedTool {
                 .ok()
         });
         prepared.as_ref()
+    }
+
+    /// What a model of this kind is told that it takes.
+    pub fn schema_for(&self, dialect: SchemaDialect) -> Result<Map<String, Value>, SchemaError> {
+        schema_for_model(&self.schema, dialect)
     }
 
     /// Whether its definition is not the one that was first seen.

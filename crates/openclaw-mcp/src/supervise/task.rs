@@ -83,7 +83,10 @@ impl Task {
                     None => return,
                 },
                 Next::Wait(pause) => tokio::select! {
-                    () = sleep(pause) => Next::Connect,
+                    () = sleep(pause) => {
+                        tracing::info!(server = self.setup.name, "server connecting again");
+                        Next::Connect
+                    }
                     command = self.commands.recv() => match command {
                         Some(command) => self.begin(command, Next::Wait(pause)),
                         None => return,
@@ -120,6 +123,7 @@ impl Task {
             Command::Start | Command::Refresh => {
                 // Whoever asks by name starts a new count.
                 self.failures = 0;
+                tracing::info!(server = self.setup.name, "server connecting");
                 self.update(|state| {
                     state.status = Status::Connecting;
                     state.restarts = 0;

@@ -242,3 +242,73 @@ async fn a_changed_definition_is_noticed_and_blocked_where_that_is_wanted() {
     again.finish().await;
     house.finish().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_may_be_renamed_or_removed_in_mid_call() {
+    let fake = fake("");
+    let named = |name: &str| json!({ "mcp": { "servers": { name: entry(&fake, json!({})) } } });
+    let house = House::new(StartMode::Eager, &named("before"), &[&fake]);
+    let agent = house.started().await;
+    let call = house.call_as(&agent, "before/sleep", json!({"ms": 800}));
+    let rename = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        house.servers.reload(config(house.path(), &named("after")))
+    };
+    let (outcome, reconciled) = tokio::join!(call, rename);
+    assert_eq!(outcome.end, CallEnd::Ok, "{}", text(&outcome));
+    assert_eq!(
+        (reconciled.kept, reconciled.removed),
+        (1, 0),
+        "a name is no launch"
+    );
+    let agent = house.started().await;
+    assert!(house.names(&agent).contains(&"mcp_after_echo".to_owned()));
+    let call = house.call_as(&agent, "after/sleep", json!({"ms": 800}));
+    let remove = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        house.servers.reload(config(house.path(), &json!({})))
+    };
+    let (outcome, _) = tokio::join!(call, remove);
+    assert_eq!(outcome.end, CallEnd::Ok, "{}", text(&outcome));
+    assert!(eventually(SOON, || house.processes() == 0).await);
+    assert!(house.names(&house.main()).is_empty());
+    house.finish().await;
+}
+
+#[tokio::test]
+async fn five_thousand_tools_are_all_there_under_their_names() {
+    let fake = fake("--tools 5000 --only-tools echo");
+    let text = json!({ "mcp": { "servers": { "many": entry(&fake, json!({})) } } });
+    let house = House::new(StartMode::OnDemand, &text, &[&fake]);
+    let agent = house.started().await;
+    let names = house.names(&agent);
+    assert_eq!(names.len(), 5_001);
+    assert!(names.is_sorted());
+    let last = names.last().unwrap();
+    let outcome = house.call(last, json!({})).await;
+    assert_eq!(outcome.end, CallEnd::Ok, "{}", crate::house::text(&outcome));
+    house.finish().await;
+}
+
+#[tokio::test]
+async fn names_that_collide_after_cleaning_lead_to_their_own_servers() {
+    let (one, two) = (fake(""), fake(""));
+    let servers = json!({
+        "my server": entry(&one, json!({"env": {"WHO_ONE": "1"}, "toolFilter": {"include": ["environment"]}})),
+        "my.server": entry(&two, json!({"env": {"WHO_TWO": "2"}, "toolFilter": {"include": ["environment"]}})),
+    });
+    let text = json!({ "mcp": { "servers": servers } });
+    let house = House::new(StartMode::OnDemand, &text, &[&one, &two]);
+    let agent = house.started().await;
+    let names = house.names(&agent);
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert_ne!(names[0], names[1]);
+    for (server, who) in [("my server", "WHO_ONE"), ("my.server", "WHO_TWO")] {
+        let tools = house.servers.tools(&agent, None);
+        let tool = tools.all().find(|it| it.server.name() == server).unwrap();
+        let outcome = house.call(tool.name().as_str(), json!({})).await;
+        let text = crate::house::text(&outcome);
+        assert!(text.contains(who), "{server}: {text}");
+    }
+    house.finish().await;
+}

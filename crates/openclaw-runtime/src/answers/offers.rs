@@ -7,7 +7,6 @@ use openclaw_engine::{
     PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest, ResourceSummary,
     ResourcesReport, TemplateSummary,
 };
-use openclaw_mcp::{AgentPlan, Catalog};
 use openclaw_mcp_client::{Connection, Content, RequestError};
 
 use crate::report::{content, embedded};
@@ -24,10 +23,11 @@ impl Runtime {
             problems,
             ..ResourcesReport::default()
         };
-        for (server, catalog) in self.catalogs(&agent, query.server.as_deref()) {
+        let tools = self.servers.tools(&agent, None);
+        for (server, catalog) in tools.catalogs().filter(|(name, _)| is_meant(&query, name)) {
             let resources = catalog.resources.iter().cloned();
             report.resources.extend(resources.map(|it| ResourceSummary {
-                server: server.clone(),
+                server: server.to_owned(),
                 uri: it.uri,
                 name: it.name,
                 title: it.title,
@@ -37,7 +37,7 @@ impl Runtime {
             }));
             let templates = catalog.templates.iter().cloned();
             report.templates.extend(templates.map(|it| TemplateSummary {
-                server: server.clone(),
+                server: server.to_owned(),
                 uri_template: it.uri_template,
                 name: it.name,
                 title: it.title,
@@ -76,10 +76,11 @@ impl Runtime {
         let agent = self.agent(query.agent.as_deref())?;
         let problems = self.started(&agent, query.server.as_deref()).await?;
         let mut prompts = Vec::new();
-        for (server, catalog) in self.catalogs(&agent, query.server.as_deref()) {
+        let tools = self.servers.tools(&agent, None);
+        for (server, catalog) in tools.catalogs().filter(|(name, _)| is_meant(&query, name)) {
             prompts.extend(catalog.prompts.iter().cloned().map(|it| {
                 PromptSummary {
-                    server: server.clone(),
+                    server: server.to_owned(),
                     name: it.name,
                     title: it.title,
                     description: it.description,
@@ -128,15 +129,6 @@ impl Runtime {
         })
     }
 
-    /// What the servers that run offer, by their names.
-    fn catalogs(&self, agent: &AgentPlan, server: Option<&str>) -> Vec<(String, Arc<Catalog>)> {
-        let views = self.servers.view(agent).into_iter();
-        views
-            .filter(|view| server.is_none_or(|server| server == view.server.name()))
-            .filter_map(|view| Some((view.server.name().to_owned(), view.state?.catalog)))
-            .collect()
-    }
-
     /// The connection to a server, which is started for it.
     async fn connection(
         &self,
@@ -157,4 +149,9 @@ impl Runtime {
         let text = error.to_string();
         EngineFailure::operation(code, self.redactor.redact(&text))
     }
+}
+
+/// Whether somebody asks for this server.
+fn is_meant(query: &OfServer, server: &str) -> bool {
+    query.server.as_deref().is_none_or(|name| name == server)
 }
