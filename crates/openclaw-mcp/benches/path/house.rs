@@ -26,15 +26,14 @@ pub(crate) fn entry(flags: &[&str]) -> Value {
     json!({ "command": program, "args": arguments, "protocol": "legacy" })
 }
 
-fn config(directory: &Path, servers: &Value) -> Config {
+fn config(directory: &Path, text: &Value) -> Config {
     let location = Location {
         config: directory.join("openclaw.json"),
         state: directory.join("state"),
         profile: None,
         named: true,
     };
-    let text = json!({ "mcp": { "servers": servers } }).to_string();
-    std::fs::write(&location.config, text).expect("a file");
+    std::fs::write(&location.config, text.to_string()).expect("a file");
     let environment = Environment::new([], Some(directory), directory);
     load(&location, &environment)
         .config
@@ -43,6 +42,11 @@ fn config(directory: &Path, servers: &Value) -> Config {
 
 impl House {
     pub(crate) async fn started(servers: &Value) -> Self {
+        Self::with(&json!({ "mcp": { "servers": servers } })).await
+    }
+
+    /// With a whole configuration.
+    pub(crate) async fn with(text: &Value) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let connector = Connector::new(
             Launcher::new(GuardianProgram::this_program()),
@@ -51,7 +55,7 @@ impl House {
             None,
         );
         let servers = Servers::new(ServersSetup {
-            config: Arc::new(config(directory.path(), servers)),
+            config: Arc::new(config(directory.path(), text)),
             state: StateDirectory::open(&directory.path().join("state")).expect("a state"),
             connector: Arc::new(connector),
             redactor: Redactor::new(),

@@ -63,7 +63,7 @@ impl ApprovalRules {
         let mut clear = spellings.iter().filter(|spelling| spelling.is_clear);
         clear.any(|spelling| {
             let mut patterns = self.read_only.iter();
-            patterns.any(|it| it.matches_folded(&spelling.folded))
+            patterns.any(|it| it.matches_folded(spelling.folded()))
         })
     }
 }

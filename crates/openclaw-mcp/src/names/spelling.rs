@@ -7,12 +7,19 @@ use super::table::{ToolKey, fold};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spelling {
     pub(crate) text: String,
-    /// The same, for whom case does not matter.
-    pub(crate) folded: String,
+    /// The same in small letters, if it has others.
+    folded: Option<String>,
     /// Whether it is not more likely the tool of a server with a longer name. Only such a spelling
     /// may permit anything: servers choose the names of their tools, and one called `git` must not
     /// come by the rights of `git_hub` with a tool called `hub_delete`.
     pub(crate) is_clear: bool,
+}
+
+impl Spelling {
+    /// The spelling for whom case does not matter.
+    pub(crate) fn folded(&self) -> &str {
+        self.folded.as_deref().unwrap_or(&self.text)
+    }
 }
 
 /// All ways to write the name of a tool. The rivals are what stands for other servers in names.
@@ -26,14 +33,19 @@ pub(crate) fn spellings(
     let mut found: Vec<Spelling> = Vec::with_capacity(6);
     let mut add = |text: String, is_clear: bool| {
         if !found.iter().any(|it| it.text == text) {
+            let has_capitals = if text.is_ascii() {
+                text.bytes().any(|byte| byte.is_ascii_uppercase())
+            } else {
+                text.chars().any(char::is_uppercase)
+            };
             found.push(Spelling {
-                folded: fold(&text),
+                folded: has_capitals.then(|| fold(&text)),
                 text,
                 is_clear,
             });
         }
     };
-    add(format!("{}/{}", key.server, key.tool), true);
+    add([&key.server, "/", &key.tool].concat(), true);
     let is_clear = |text: &str, server: &str, before: &str, behind: &str| {
         let mut longer = rivals.iter().filter(|rival| rival.len() > server.len());
         longer.all(|rival| {
@@ -43,9 +55,10 @@ pub(crate) fn spellings(
             !rest.is_some_and(|rest| rest.starts_with(behind))
         })
     };
-    for server in [key.server.as_str(), prefix] {
+    let other = (prefix != key.server).then_some(prefix);
+    for server in [Some(key.server.as_str()), other].into_iter().flatten() {
         for (before, behind) in [("mcp_", "_"), ("", "__")] {
-            let text = format!("{before}{server}{behind}{}", key.tool);
+            let text = [before, server, behind, &key.tool].concat();
             let is_clear = is_clear(&text, server, before, behind);
             add(text, is_clear);
         }

@@ -184,7 +184,7 @@ pub(crate) fn find<'a, T>(
         let spellings = named(tool).spellings();
         if spellings.iter().any(|it| it.text == spelling) {
             exact.push(tool);
-        } else if spellings.iter().any(|it| it.folded == folded) {
+        } else if spellings.iter().any(|it| it.folded() == folded) {
             meant.push(tool);
         }
     }

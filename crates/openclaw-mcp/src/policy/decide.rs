@@ -151,7 +151,7 @@ impl Rule {
             Means::EveryServer => true,
             Means::Names(pattern) => {
                 let mut spellings = spellings.iter();
-                spellings.any(|spelling| pattern.matches_folded(&spelling.folded))
+                spellings.any(|spelling| pattern.matches_folded(spelling.folded()))
             }
         }
     }
@@ -161,7 +161,7 @@ impl Rule {
             Means::EveryServer => true,
             Means::Names(pattern) => {
                 let mut clear = spellings.iter().filter(|spelling| spelling.is_clear);
-                clear.any(|spelling| pattern.matches_folded(&spelling.folded))
+                clear.any(|spelling| pattern.matches_folded(spelling.folded()))
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Patterns over names: `*` stands for anything, case does not matter.
 
+use memchr::memmem;
+
 /// A pattern over names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
@@ -33,7 +35,7 @@ impl Pattern {
         };
         // The leftmost place for each part leaves the most for the others.
         for part in middle {
-            match rest.find(part.as_str()) {
+            match memmem::find(rest.as_bytes(), part.as_bytes()) {
                 Some(place) => rest = &rest[place + part.len()..],
                 None => return false,
             }

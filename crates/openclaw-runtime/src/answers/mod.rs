@@ -5,6 +5,7 @@ mod offers;
 
 use std::sync::Arc;
 
+use openclaw_content::shown_line;
 use openclaw_engine::{
     AgentReport, ApprovalReport, ApprovalRequest, CallReport, CallRequest, Credentials, Engine,
     EngineFailure, GatewayReport, LogsReport, OfServer, OneServer, Overview, Pending, PromptReport,
@@ -15,6 +16,9 @@ use openclaw_mcp::{AgentPlan, PlannedServer};
 
 use crate::report::{details, report};
 use crate::runtime::Runtime;
+
+/// How much of a problem is told.
+const PROBLEM: usize = 1_000;
 
 impl Engine for Runtime {
     fn servers(&self, query: ServersQuery) -> Pending<'_, ServersReport> {
@@ -231,8 +235,9 @@ fn problem(report: &openclaw_engine::ServerReport, is_named: bool) -> Option<Str
         ShownState::Failed => "has failed",
     };
     let name = &report.name;
-    Some(match &report.error {
+    let problem = match &report.error {
         Some(error) => format!("the server `{name}` {word}: {error}"),
         None => format!("the server `{name}` {word}"),
-    })
+    };
+    Some(shown_line(&problem, PROBLEM))
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use openclaw_content::shown_text;
 use openclaw_engine::{
     EngineFailure, OfServer, PromptArgumentReport, PromptMessageReport, PromptReport,
     PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest, ResourceSummary,
@@ -147,7 +148,8 @@ impl Runtime {
 
     fn refused(&self, code: &'static str, error: &RequestError) -> EngineFailure {
         let text = error.to_string();
-        EngineFailure::operation(code, self.redactor.redact(&text))
+        let text = self.redactor.redact(&text);
+        EngineFailure::operation(code, shown_text(&text))
     }
 }
 
