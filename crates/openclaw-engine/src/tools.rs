@@ -65,6 +65,8 @@ pub struct CallRequest {
     pub tool: String,
     /// What it is called with.
     pub arguments: CallArguments,
+    /// Whether whoever asks is a person, who approves of the call by asking for it.
+    pub approved: bool,
     /// Whether what the model would read is wanted, too.
     pub framed: bool,
     /// What ties it to lines of the log.

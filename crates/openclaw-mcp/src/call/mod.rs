@@ -22,11 +22,14 @@ use serde_json::{Map, Value};
 pub use self::outcome::{CallEnd, Part, ToolOutcome};
 use self::record::Record;
 use crate::approval::{ApprovalDecision, ApprovalRequest, Approver, decide_approval};
-use crate::assembly::{AgentTool, Meant};
+use crate::assembly::{AgentTool, AgentTools, Meant};
+use crate::audit::AuditEntry;
 use crate::policy::Decision;
 use crate::results::{READ_RESULT, answer_read_result};
 use crate::servers::{AgentPlan, Servers};
 
+/// How long arguments may be that nothing checks.
+const LARGEST: usize = 8 * 1024 * 1024;
 /// With which servers refuse a call of a tool that is not there.
 const INVALID_PARAMS: i64 = -32602;
 /// How long a person may think about a call.
@@ -105,22 +108,23 @@ impl Servers {
         if call.tool.text() == READ_RESULT {
             return self.read_on(&call, started);
         }
-        let tools = self.tools(call.agent, call.session);
-        let tool = match call.tool {
-            ToolChoice::Name(name) => tools.get(name).map_or(Meant::Nothing, Meant::Tool),
-            ToolChoice::Spelling(spelling) => tools.find(spelling),
-        };
-        let tool = match tool {
+        let mut tools = self.tools(call.agent, call.session);
+        if matches!(meant(&tools, call.tool), Meant::Nothing) {
+            // It may be one of a server that starts when it is first used.
+            let candidates = call.agent.candidates(call.tool.text());
+            self.start(call.agent, Some(&candidates)).await;
+            tools = self.tools(call.agent, call.session);
+        }
+        let tool = match meant(&tools, call.tool) {
             Meant::Tool(tool) => tool,
             Meant::Several(several) => {
                 let names: Vec<&str> = several.iter().map(|it| it.name().as_str()).collect();
                 let names = names.join(", ");
                 let told = "the name {} may mean one of several tools: {}";
-                return ToolOutcome::unknown(call.tool.text(), told, &names, started);
+                return self.unknown(&call, told, &names, started);
             }
             Meant::Nothing => {
-                let told = "there is no tool {}";
-                return ToolOutcome::unknown(call.tool.text(), told, "", started);
+                return self.unknown(&call, "there is no tool {}", "", started);
             }
         };
         let origin = Origin::new(tool.server.name(), &tool.prepared.definition.name);
@@ -129,7 +133,7 @@ impl Servers {
         let (end, parts, result, problem) = match made {
             Ok(result) => {
                 let result = self.redacted(result);
-                let parts = self.present(&call, tool, &origin, &result);
+                let parts = self.present(&call, tool, &origin, &result).await;
                 let end = if result.is_error {
                     CallEnd::ToolError
                 } else {
@@ -181,20 +185,34 @@ impl Servers {
             });
         }
         if tool.is_blocked() {
-            let told = "the definition of the tool has changed since it was first seen; it can't \
-                        be used until a person runs `openclaw mcp approve {}`";
+            let told = if tool.prepared.is_changed() {
+                "the definition of the tool has changed since it was first seen; it can't be used \
+                 until a person runs `openclaw mcp approve {}`"
+            } else {
+                "the definition of the tool {} can't be compared with the one that was first seen, \
+                 and so it can't be used; the log says why"
+            };
             return Err(stop(CallEnd::Denied, told, &[tool.name().as_str()]));
         }
         let arguments = self.checked(call, tool, origin)?;
         self.approved(call, tool, origin, &arguments).await?;
         let connection = self.ready(&tool.server, call.session).await;
         let connection = connection.map_err(|not_ready| {
-            stop(CallEnd::NotDone, not_ready.template, &[&not_ready.reason])
+            if not_ready.reason.is_empty() {
+                return stop(CallEnd::NotDone, not_ready.told, &[]);
+            }
+            // What the server wrote last may be among the reasons.
+            let reason = self.redactor.redact_learned(&not_ready.reason);
+            let problem = format!("{}: {reason}", not_ready.told);
+            self.stop_framed(CallEnd::NotDone, origin, problem)
         })?;
+        // Those of this name: others may use the connection under another one.
+        let timeouts = tool.server.server().map(|server| server.timeouts);
         let options = CallOptions {
+            idle: timeouts.map(|timeouts| timeouts.request),
+            total: timeouts.map(|timeouts| timeouts.total),
             person: call.person.clone(),
             progress: call.progress.clone(),
-            ..CallOptions::default()
         };
         let name = &tool.prepared.definition.name;
         let result = connection.call_tool(name, arguments, options).await;
@@ -226,6 +244,10 @@ impl Servers {
     ) -> Result<Map<String, Value>, Stop> {
         let arguments = call.arguments.clone();
         match tool.prepared.arguments() {
+            None if is_too_large(&arguments) => {
+                let told = "the arguments are too large";
+                Err(Stop::told(CallEnd::InvalidArguments, origin, told, &[]))
+            }
             None => Ok(arguments),
             Some(check) => check.check(arguments).map_err(|invalid| {
                 // It names what the server's schema says and what the model wrote.
@@ -265,7 +287,12 @@ impl Servers {
             tokio::time::Instant::now() + THINKING,
         );
         match decision.await {
-            ApprovalDecision::Approved => Ok(()),
+            ApprovalDecision::Approved if approver.is_none() || self.is_still(call, tool) => Ok(()),
+            ApprovalDecision::Approved => {
+                let told = "the tool or what is allowed has changed meanwhile, the call was not \
+                            made";
+                Err(Stop::told(CallEnd::NotDone, origin, told, &[]))
+            }
             ApprovalDecision::Rejected { reason } => Err(Stop::told(
                 CallEnd::Rejected,
                 origin,
@@ -273,6 +300,42 @@ impl Servers {
                 &[],
             )),
         }
+    }
+
+    /// Whether a tool is still what it was when a person was asked about it, and still allowed.
+    fn is_still(&self, call: &Call<'_>, tool: &AgentTool) -> bool {
+        let Ok(agent) = self.agent(Some(call.agent.agent.id.as_str())) else {
+            return false;
+        };
+        let tools = self.tools(&agent, call.session);
+        tools.get(tool.name().as_str()).is_some_and(|now| {
+            now.is_offered()
+                && now.prepared.hash == tool.prepared.hash
+                && now.server.fingerprint() == tool.server.fingerprint()
+        })
+    }
+
+    /// There is no such tool, or more than one.
+    fn unknown(
+        &self,
+        call: &Call<'_>,
+        told: &'static str,
+        names: &str,
+        started: Instant,
+    ) -> ToolOutcome {
+        let outcome = ToolOutcome::unknown(call.tool.text(), told, names, started);
+        let entry = AuditEntry {
+            agent: call.agent.agent.id.as_str(),
+            session: call.session,
+            server: "",
+            tool: call.tool.text(),
+            arguments: &call.arguments,
+            outcome: outcome.end.audited(),
+            duration: outcome.duration,
+            correlation: call.correlation,
+        };
+        self.audit.record(&entry, SystemTime::now());
+        outcome
     }
 
     /// What becomes of a request that has no result.
@@ -356,7 +419,30 @@ fn says_unknown(result: &ToolResult, tool: &str) -> bool {
     })
 }
 
+/// Whether a text says of this tool, and not of something else, that it is not there.
 fn mentions_unknown(text: &str, tool: &str) -> bool {
-    let lower = text.to_lowercase();
-    text.contains(tool) && (lower.contains("unknown tool") || lower.contains("not found"))
+    let plain = |text: &str| {
+        let words = text.to_lowercase().replace(['\'', '"', '`', ':'], " ");
+        words.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let (text, tool) = (plain(text), plain(tool));
+    [
+        format!("unknown tool {tool}"),
+        format!("tool {tool} not found"),
+        format!("tool not found {tool}"),
+    ]
+    .iter()
+    .any(|said| text.contains(said))
+}
+
+/// The tool that is meant.
+fn meant<'a>(tools: &'a AgentTools, choice: ToolChoice<'_>) -> Meant<'a> {
+    match choice {
+        ToolChoice::Name(name) => tools.get(name).map_or(Meant::Nothing, Meant::Tool),
+        ToolChoice::Spelling(spelling) => tools.find(spelling),
+    }
+}
+
+fn is_too_large(arguments: &Map<String, Value>) -> bool {
+    serde_json::to_vec(arguments).map_or(usize::MAX, |text| text.len()) > LARGEST
 }

@@ -1,6 +1,7 @@
 //! What a server answered, made into what the model gets.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use openclaw_content::{Excerpt, Media, Origin, binary_note, note};
@@ -74,7 +75,7 @@ impl Servers {
     }
 
     /// What the model gets.
-    pub(super) fn present(
+    pub(super) async fn present(
         &self,
         call: &Call<'_>,
         tool: &AgentTool,
@@ -88,12 +89,17 @@ impl Servers {
             [only] => Cow::Borrowed(only.as_ref()),
             several => Cow::Owned(several.join("\n")),
         };
+        // Once more as a whole: keys of data and types of media are part of it.
+        let text = self.redactor.redact_learned(&text);
         if !text.is_empty() || gathered.media.is_empty() || result.is_error {
-            parts.push(Part::Text(self.framed(call, tool, origin, &text, result)));
+            let framed = self.framed(call, tool, origin, &text, result).await;
+            parts.push(Part::Text(framed));
         }
         if let Some(problem) = unfit(tool, result) {
             tracing::warn!(server = origin.server(), tool = origin.item(), "{problem}");
-            parts.push(Part::Text(note("Careful: {}.", &[&problem])));
+            // It quotes the server.
+            let framed = self.framer.frame(origin, &problem, &Excerpt::default());
+            parts.push(Part::Text(framed.text));
         }
         for missing in &result.missing {
             let told = "A part of the result is missing: {}";
@@ -115,7 +121,7 @@ impl Servers {
         parts
     }
 
-    fn framed(
+    async fn framed(
         &self,
         call: &Call<'_>,
         tool: &AgentTool,
@@ -126,7 +132,10 @@ impl Servers {
         let most = tool.server.server().map(|server| server.max_result_bytes);
         let most = most.and_then(|most| usize::try_from(most).ok());
         let excerpt = most.map_or_else(Excerpt::default, Excerpt::new);
-        let id = excerpt.cut(text).and_then(|_| self.keep(call, tool, text));
+        let id = match excerpt.cut(text) {
+            Some(_) => self.keep(call, tool, text).await,
+            None => None,
+        };
         let excerpt = match &id {
             Some(id) => excerpt.stored_as(id),
             None => excerpt,
@@ -149,12 +158,17 @@ impl Servers {
     }
 
     /// Keeps a text that is too long to be shown at once.
-    fn keep(&self, call: &Call<'_>, tool: &AgentTool, text: &str) -> Option<String> {
-        let origin = (tool.server.name(), tool.prepared.definition.name.as_str());
-        let agent = call.agent.agent.id.as_str();
-        let kept = self
-            .results
-            .keep(agent, call.session, origin, text, SystemTime::now());
+    async fn keep(&self, call: &Call<'_>, tool: &AgentTool, text: &str) -> Option<String> {
+        let server = tool.server.name().to_owned();
+        let tool = tool.prepared.definition.name.clone();
+        let agent = call.agent.agent.id.to_string();
+        let session = call.session.map(str::to_owned);
+        let (results, text) = (Arc::clone(&self.results), text.to_owned());
+        let keeping = tokio::task::spawn_blocking(move || {
+            let origin = (server.as_str(), tool.as_str());
+            results.keep(&agent, session.as_deref(), origin, &text, SystemTime::now())
+        });
+        let kept = keeping.await.map_err(std::io::Error::other).flatten();
         kept.inspect_err(|error| tracing::warn!("a long result is not kept: {error}"))
             .ok()
             .map(|id| id.to_string())

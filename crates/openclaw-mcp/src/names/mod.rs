@@ -7,8 +7,8 @@ mod qualified;
 mod spelling;
 mod table;
 
-pub(crate) use qualified::may_be_of;
 pub use qualified::{QualifiedToolName, RESERVED};
+pub(crate) use qualified::{in_names, may_be_of};
 pub(crate) use spelling::Spelling;
 pub use table::{Lookup, NamedTool, ToolKey, ToolNames, ToolSource};
 pub(crate) use table::{find, get};

@@ -72,20 +72,31 @@ impl fmt::Display for QualifiedToolName {
 /// Whether a spelling may be that of a tool of a server, whatever tools it has.
 pub(crate) fn may_be_of(server: &str, prefix: &str, spelling: &str) -> bool {
     let spelling = spelling.to_lowercase();
-    [server, prefix].iter().any(|name| {
-        let clean = clean(name);
-        let short = &clean[..clean.len().min(LONGEST_SERVER)];
-        [*name, clean.as_ref(), short].iter().any(|name| {
-            let name = name.to_lowercase();
-            [
-                format!("{name}/"),
-                format!("mcp_{name}_"),
-                format!("{name}__"),
-            ]
+    let mut names = [server, prefix].into_iter().flat_map(in_names);
+    names.any(|name| {
+        let name = name.to_lowercase();
+        let beginnings = [
+            format!("{name}/"),
+            format!("mcp_{name}_"),
+            format!("{name}__"),
+        ];
+        beginnings
             .iter()
             .any(|beginning| spelling.starts_with(beginning))
-        })
     })
+}
+
+/// The forms in which the name of a server can stand in the names of its tools.
+pub(crate) fn in_names(server: &str) -> Vec<String> {
+    let clean = clean(server);
+    let short = clean[..clean.len().min(LONGEST_SERVER)].to_owned();
+    let mut forms = vec![server.to_owned()];
+    for form in [clean.into_owned(), short] {
+        if !forms.contains(&form) {
+            forms.push(form);
+        }
+    }
+    forms
 }
 
 /// The text with `_` for everything that can't be in a name.

@@ -7,7 +7,7 @@ use super::table::{ToolKey, fold};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spelling {
     pub(crate) text: String,
-    /// The same in small letters, if it has others.
+    /// The same in small letters, if it may have others.
     folded: Option<String>,
     /// Whether it is not more likely the tool of a server with a longer name. Only such a spelling
     /// may permit anything: servers choose the names of their tools, and one called `git` must not
@@ -33,13 +33,12 @@ pub(crate) fn spellings(
     let mut found: Vec<Spelling> = Vec::with_capacity(6);
     let mut add = |text: String, is_clear: bool| {
         if !found.iter().any(|it| it.text == text) {
-            let has_capitals = if text.is_ascii() {
-                text.bytes().any(|byte| byte.is_ascii_uppercase())
-            } else {
-                text.chars().any(char::is_uppercase)
-            };
+            // There are letters that are neither large nor small, and change all the same.
+            let is_folded = text
+                .bytes()
+                .all(|it| it.is_ascii() && !it.is_ascii_uppercase());
             found.push(Spelling {
-                folded: has_capitals.then(|| fold(&text)),
+                folded: (!is_folded).then(|| fold(&text)),
                 text,
                 is_clear,
             });

@@ -7,6 +7,9 @@ use openclaw_config::ToolNaming;
 use super::qualified::QualifiedToolName;
 use super::spelling::{Spelling, spellings};
 
+/// How often names are told apart from those that came of that.
+const ATTEMPTS: usize = 4;
+
 /// A tool by the names that it really has.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ToolKey {
@@ -60,6 +63,12 @@ struct Beside {
 }
 
 impl NamedTool {
+    /// Whether its name is not more likely that of a tool of another server.
+    fn is_clear(&self) -> bool {
+        let mut spellings = self.spellings().into_iter();
+        spellings.any(|it| it.text == self.name.as_str() && it.is_clear)
+    }
+
     /// All ways to write its name: made when they are needed, since nearly nobody needs them.
     pub(crate) fn spellings(&self) -> Vec<Spelling> {
         spellings(
@@ -196,19 +205,28 @@ pub(crate) fn find<'a, T>(
     }
 }
 
-/// Gives names of their own to all but the first of those that have the same one.
+/// Gives names of their own to all but one of those that have the same one.
 fn tell_apart(tools: &mut [NamedTool]) {
-    let mut has_changed = false;
-    let mut kept: Option<QualifiedToolName> = None;
-    for tool in tools.iter_mut() {
-        if kept.as_ref() == Some(&tool.name) {
-            tool.name = tool.name.told_apart(&tool.key);
-            has_changed = true;
-        } else {
-            kept = Some(tool.name.clone());
+    // A name with a hash may be one that a server gave: then that one is told apart, too.
+    for _ in 0..ATTEMPTS {
+        let mut has_changed = false;
+        for same in tools.chunk_by_mut(|one, other| one.name == other.name) {
+            if same.len() < 2 {
+                continue;
+            }
+            // The one that everybody would take it for; else the first.
+            let keeper = same.iter().position(NamedTool::is_clear).unwrap_or(0);
+            for (place, tool) in same.iter_mut().enumerate() {
+                let apart = tool.name.told_apart(&tool.key);
+                if place != keeper && tool.name != apart {
+                    tool.name = apart;
+                    has_changed = true;
+                }
+            }
         }
-    }
-    if has_changed {
+        if !has_changed {
+            return;
+        }
         tools.sort_by(|one, other| one.name.cmp(&other.name));
     }
 }
@@ -280,10 +298,29 @@ mod tests {
         let shown: Vec<_> = names.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(shown[0], "mcp_a_b_c");
         assert!(shown[1].starts_with("mcp_a_b_c_"));
-        assert_eq!(found(&names, "mcp_a_b_c"), Some(ToolKey::new("a", "b_c")));
+        // Everybody would take it for the tool of the server with the longer name.
+        assert_eq!(found(&names, "mcp_a_b_c"), Some(ToolKey::new("a_b", "c")));
+        assert_eq!(found(&names, "a/b_c"), Some(ToolKey::new("a", "b_c")));
         assert_eq!(found(&names, "a_b/c"), Some(ToolKey::new("a_b", "c")));
         // Beside the one that is called so, the other one is only written so.
         assert_eq!(found(&names, "a_b__c"), Some(ToolKey::new("a_b", "c")));
+    }
+
+    #[test]
+    fn a_server_can_not_take_the_name_that_another_was_given() {
+        let (one, two) = (source("a", &["b_c"]), source("a_b", &["c"]));
+        let names = ToolNames::new(&[one, two.clone()]);
+        let given = names.iter().find(|it| it.key.server == "a").unwrap();
+        let taken = given
+            .name
+            .as_str()
+            .strip_prefix("mcp_a_")
+            .unwrap()
+            .to_owned();
+        let greedy = source("a", &["b_c", &taken]);
+        let names = ToolNames::new(&[greedy, two]);
+        let shown: std::collections::BTreeSet<_> = names.iter().map(|it| &it.name).collect();
+        assert_eq!((names.len(), shown.len()), (3, 3), "{names:?}");
     }
 
     #[test]

@@ -79,6 +79,8 @@ pub struct Offering {
     pub tools: Vec<Arc<PreparedTool>>,
     /// Tools that can't be, and why: one sentence each.
     pub problems: Vec<String>,
+    /// Whether the definitions could be compared with those first seen.
+    pub(crate) is_compared: bool,
     /// Tools that the server says it does not have, although it listed them.
     gone: Mutex<BTreeSet<String>>,
 }
@@ -92,6 +94,7 @@ impl Offering {
         pins: Option<&Pins>,
     ) -> Self {
         let mut problems = Vec::new();
+        let mut is_compared = true;
         let verdicts = match pins.map(|pins| pins.check(server, &catalog.tools)) {
             Some(Ok(verdicts)) => verdicts,
             // Nothing is known to be what it was.
@@ -100,6 +103,7 @@ impl Offering {
                 let problem = format!("the tools of `{server}` can't be compared: {error}");
                 tracing::error!(server, "{problem}");
                 problems.push(problem);
+                is_compared = false;
                 Vec::new()
             }
         };
@@ -132,6 +136,7 @@ impl Offering {
             catalog,
             tools,
             problems,
+            is_compared,
             gone: Mutex::default(),
         }
     }

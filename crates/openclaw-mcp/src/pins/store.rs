@@ -1,5 +1,6 @@
 //! Definitions as they were at first sight, kept between runs.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +11,7 @@ use openclaw_state::{
     FileLock, LockError, StateDirectory, StateDirectoryError, Versioned, VersionedError, layout,
     load, store,
 };
+use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -19,6 +21,10 @@ use super::hash::DefinitionHash;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How many tools are remembered, of all servers.
 const MOST: usize = 50_000;
+/// How many of one server, so that none can use up the room of the others.
+const MOST_OF_ONE: usize = 10_000;
+/// How long a name may be that is written as it is; a longer one is written as a hash.
+const NAME: usize = 128;
 
 /// What is known about the definition of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,17 +69,31 @@ impl Versioned for Remembered {
 
 impl Remembered {
     fn get(&self, server: &str, tool: &str) -> Option<DefinitionHash> {
-        DefinitionHash::parse(self.servers.get(server)?.get(tool)?)
+        DefinitionHash::parse(self.servers.get(server)?.get(&*written(tool))?)
     }
 
     fn put(&mut self, server: &str, tool: &str, hash: DefinitionHash) {
         let tools = self.servers.entry(server.to_owned()).or_default();
-        tools.insert(tool.to_owned(), hash.to_string());
+        tools.insert(written(tool).into_owned(), hash.to_string());
+    }
+
+    fn of(&self, server: &str) -> usize {
+        self.servers.get(server).map_or(0, BTreeMap::len)
     }
 
     fn len(&self) -> usize {
         self.servers.values().map(BTreeMap::len).sum()
     }
+}
+
+/// The name of a tool as it is written: servers choose names, and a file has to hold them.
+fn written(tool: &str) -> Cow<'_, str> {
+    if tool.len() <= NAME {
+        return Cow::Borrowed(tool);
+    }
+    let digest = digest(&SHA256, tool.as_bytes());
+    let digits = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
+    Cow::Owned(format!("sha256 {}", digits.collect::<String>()))
 }
 
 /// Remembers the definitions of tools.
@@ -111,7 +131,8 @@ impl Pins {
         // Others may have written meanwhile, and what they saw first counts.
         let before = load::<Remembered>(&self.file)?.unwrap_or_default();
         let mut after = before.clone();
-        let mut room = MOST.saturating_sub(before.len());
+        let room = MOST.saturating_sub(before.len());
+        let mut room = room.min(MOST_OF_ONE.saturating_sub(before.of(server)));
         for (tool, hash) in tools.iter().zip(&hashes) {
             if after.get(server, &tool.name).is_none() && room > 0 {
                 after.put(server, &tool.name, *hash);

@@ -3,7 +3,7 @@
 use openclaw_config::PolicyLayer;
 
 use super::Pattern;
-use crate::names::{NamedTool, Spelling};
+use crate::names::{NamedTool, Spelling, in_names};
 
 /// Words that mean every tool of every server.
 const ALL_SERVERS: [&str; 2] = ["group:plugins", "bundle-mcp"];
@@ -119,7 +119,7 @@ impl Policy {
 /// How the names of all tools of a server begin.
 fn beginnings(server: &str, prefix: &str) -> Vec<String> {
     let mut found = vec![format!("{server}/")];
-    for name in [server, prefix] {
+    for name in [server, prefix].into_iter().flat_map(in_names) {
         found.push(format!("mcp_{name}_"));
         found.push(format!("{name}__"));
     }

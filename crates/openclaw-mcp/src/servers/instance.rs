@@ -1,5 +1,6 @@
 //! Servers that run: found, started, stopped.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,8 +19,8 @@ const GRACE: Duration = Duration::from_secs(30);
 
 /// Why there is no connection to call a tool on, in words for a model.
 pub(crate) struct NotReady {
-    /// With a `{}` for what the system or the server says.
-    pub(crate) template: &'static str,
+    pub(crate) told: &'static str,
+    /// What the system or the server says about it, if anything.
     pub(crate) reason: String,
 }
 
@@ -58,10 +59,10 @@ impl Servers {
         let Some(usable) = &server.usable else {
             return Standing::Disabled;
         };
-        if self.held().contains(&(usable.fingerprint, None)) {
+        if self.held().contains(&usable.fingerprint) {
             return Standing::Held;
         }
-        let runs = instance.is_some_and(|it| takes_a_place(it.state().status));
+        let runs = instance.is_some_and(ManagedServer::takes_a_place);
         match self.limit_reached(&server.configured.place) {
             Some(limit) if !runs => Standing::OverLimit(limit),
             _ => Standing::Usable,
@@ -82,7 +83,7 @@ impl Servers {
         for server in wanted {
             if let Some((instance, within)) = self.startable(agent, server) {
                 starting.spawn(async move {
-                    let _ = timeout(within, instance.start()).await;
+                    let _ = timeout(within, instance.need()).await;
                 });
             }
         }
@@ -91,25 +92,28 @@ impl Servers {
 
     /// Starts the servers that a session has for itself, and waits for them.
     pub async fn start_for(&self, agent: &AgentPlan, session: &str) {
+        let mut starting = JoinSet::new();
         for server in agent.servers.values() {
             let Some(usable) = &server.usable else {
                 continue;
             };
-            if usable.server.scope == ServerScope::Session
+            let is_wanted = usable.server.scope == ServerScope::Session
                 && !agent.denied.contains(server.name())
-                && let Some(instance) = self.admitted(server, usable, Some(session))
-            {
-                let _ = timeout(patience(usable), instance.start()).await;
+                && !self.held().contains(&usable.fingerprint);
+            if is_wanted && let Ok(instance) = self.admit(server, usable, Some(session)) {
+                let within = patience(usable);
+                starting.spawn(async move {
+                    let _ = timeout(within, instance.need()).await;
+                });
             }
         }
+        while starting.join_next().await.is_some() {}
     }
 
     /// Starts all servers of an agent that rest, and does not wait until they are ready.
     pub async fn begin(&self, agent: &AgentPlan) {
         for server in agent.servers.values() {
-            if let Some((instance, _)) = self.startable(agent, server)
-                && instance.state().status == Status::Stopped
-            {
+            if let Some((instance, _)) = self.startable(agent, server) {
                 instance.begin().await;
             }
         }
@@ -122,20 +126,20 @@ impl Servers {
         server: &PlannedServer,
     ) -> Option<(Arc<ManagedServer>, Duration)> {
         let usable = server.usable.as_ref()?;
-        let is_held = self.held().contains(&(usable.fingerprint, None));
+        let is_held = self.held().contains(&usable.fingerprint);
         if is_held || agent.denied.contains(server.name()) {
             return None;
         }
-        let instance = self.admitted(server, usable, None)?;
+        let instance = self.admit(server, usable, None).ok()?;
         Some((instance, patience(usable)))
     }
 
     /// Starts a server although a person stopped it or it failed.
     pub async fn connect(&self, server: &PlannedServer) -> Option<ServerState> {
         let usable = server.usable.as_ref()?;
-        self.held().remove(&(usable.fingerprint, None));
-        let instance = self.admitted(server, usable, None)?;
-        let _ = timeout(patience(usable), instance.start()).await;
+        self.held().remove(&usable.fingerprint);
+        let instance = self.admit(server, usable, None).ok()?;
+        let _ = timeout(patience(usable), instance.reconnect()).await;
         Some(instance.state())
     }
 
@@ -144,10 +148,14 @@ impl Servers {
         let Some(usable) = &server.usable else {
             return;
         };
-        self.held().insert((usable.fingerprint, None));
-        if let Some(instance) = self.instance(server, None) {
-            instance.stop("it was disconnected").await;
+        self.held().insert(usable.fingerprint);
+        let mut stopping = JoinSet::new();
+        for (key, instance) in self.fleet.all() {
+            if key.0 == usable.fingerprint {
+                stopping.spawn(async move { instance.stop("it was disconnected").await });
+            }
         }
+        while stopping.join_next().await.is_some() {}
     }
 
     /// Lists again what servers offer, and starts those that do not run.
@@ -157,7 +165,7 @@ impl Servers {
             let Some(usable) = &server.usable else {
                 continue;
             };
-            self.held().remove(&(usable.fingerprint, None));
+            self.held().remove(&usable.fingerprint);
             if let Some((instance, within)) = self.startable(agent, server) {
                 refreshing.spawn(async move {
                     let _ = timeout(within, instance.refresh_and_wait()).await;
@@ -175,11 +183,10 @@ impl Servers {
         session: Option<&str>,
     ) -> Option<Arc<Catalog>> {
         let usable = server.usable.as_ref()?;
-        let key = key(usable, session);
-        if self.held().contains(&key) {
+        if self.held().contains(&usable.fingerprint) {
             return None;
         }
-        let state = self.fleet.get(&key)?.state();
+        let state = self.fleet.get(&key(usable, session))?.state();
         match state.status {
             Status::Ready | Status::Restarting | Status::Stopped | Status::Connecting => {
                 Some(state.catalog)
@@ -194,49 +201,51 @@ impl Servers {
         server: &PlannedServer,
         session: Option<&str>,
     ) -> Result<Arc<Connection>, NotReady> {
-        let not_ready = |template, reason: &str| NotReady {
-            template,
+        let not_ready = |told, reason: &str| NotReady {
+            told,
             reason: reason.to_owned(),
         };
         let Some(usable) = &server.usable else {
             return Err(not_ready("the server can't be used", ""));
         };
-        if self.held().contains(&key(usable, session)) {
+        if self.held().contains(&usable.fingerprint) {
             return Err(not_ready("the server was disconnected", ""));
         }
-        let Some(instance) = self.admitted(server, usable, session) else {
-            return Err(not_ready("as many servers run as may; it is stopped", ""));
-        };
-        if let Some(connection) = instance.connection() {
+        let running = self.fleet.get(&key(usable, session));
+        if let Some(connection) = running.as_ref().and_then(|it| it.connection()) {
             return Ok(connection);
         }
-        let state = match instance.state() {
-            state if matches!(state.status, Status::Stopped | Status::Connecting) => {
-                let started = timeout(patience(usable), instance.start()).await;
+        let state = match running.as_ref().map(|it| it.state()) {
+            Some(state) if !matches!(state.status, Status::Stopped | Status::Connecting) => state,
+            _ => {
+                let instance = self.admit(server, usable, session);
+                let instance = instance.map_err(|refusal| match refusal {
+                    Refusal::Gone => not_ready("the server is no longer configured", ""),
+                    Refusal::OverLimit => not_ready("as many servers run as may", ""),
+                })?;
+                let needed = timeout(patience(usable), instance.need()).await;
                 if let Some(connection) = instance.connection() {
                     return Ok(connection);
                 }
-                started.unwrap_or_else(|_| instance.state())
+                needed.unwrap_or_else(|_| instance.state())
             }
-            state => state,
         };
         let reason = state.reason.as_deref().unwrap_or_default();
         Err(match state.status {
             Status::Restarting => not_ready(
-                "the server is being restarted, the call was not made; try again later: {}",
+                "the server is being restarted, the call was not made; try again later",
                 reason,
             ),
-            Status::NeedsAuth => not_ready(
-                "the server needs a login, the call was not made: {}",
-                reason,
-            ),
-            Status::Failed => not_ready("the server has failed, the call was not made: {}", reason),
+            Status::NeedsAuth => {
+                not_ready("the server needs a login, the call was not made", reason)
+            }
+            Status::Failed => not_ready("the server has failed, the call was not made", reason),
             Status::Connecting => not_ready(
                 "the server is still starting, the call was not made; try again later",
                 "",
             ),
             Status::Ready | Status::Stopped => {
-                not_ready("the server is stopped, the call was not made: {}", reason)
+                not_ready("the server is stopped, the call was not made", reason)
             }
         })
     }
@@ -246,23 +255,32 @@ impl Servers {
         self.fleet.get(&key(usable, session))
     }
 
-    /// The server that may run now; none if there are as many as may be.
-    fn admitted(
+    /// The server, with a place among those that run. Whoever gets it asks it to run.
+    fn admit(
         &self,
         server: &PlannedServer,
         usable: &Usable,
         session: Option<&str>,
-    ) -> Option<Arc<ManagedServer>> {
-        let key = key(usable, session);
-        if let Some(instance) = self.fleet.get(&key)
-            && takes_a_place(instance.state().status)
+    ) -> Result<Arc<ManagedServer>, Refusal> {
+        let _alone = self.admission();
+        // Whoever asks may have an older configuration in mind.
+        if !self
+            .plan()
+            .fingerprints()
+            .any(|it| it == usable.fingerprint)
         {
-            return Some(instance);
+            return Err(Refusal::Gone);
         }
-        if self.limit_reached(&server.configured.place).is_some() {
-            return None;
+        let key = key(usable, session);
+        let added = self.fleet.get_or_add(key, || self.setup(server, usable));
+        let instance = added.ok_or(Refusal::Gone)?;
+        if !instance.takes_a_place() {
+            if self.limit_reached(&server.configured.place).is_some() {
+                return Err(Refusal::OverLimit);
+            }
+            instance.reserve();
         }
-        Some(self.fleet.get_or_add(key, || self.setup(server, usable)))
+        Ok(instance)
     }
 
     /// The limit of servers of a kind of place, if as many run.
@@ -270,34 +288,31 @@ impl Servers {
         let plan = self.plan();
         let limit = plan.limit(place)?;
         let is_plugin = *place == Place::Plugin;
-        let of_kind = |fingerprint| {
-            let mut connections = plan.connections.iter();
-            connections.any(|planned| {
-                let usable = planned.usable.as_ref();
-                usable.is_some_and(|usable| usable.fingerprint == fingerprint)
-                    && (planned.configured.place == Place::Plugin) == is_plugin
-            })
-        };
-        let running = self
-            .fleet
-            .all()
-            .into_iter()
-            .filter(|(key, server)| takes_a_place(server.state().status) && of_kind(key.0));
+        let of_kind: BTreeSet<_> = plan
+            .connections
+            .iter()
+            .filter(|planned| (planned.configured.place == Place::Plugin) == is_plugin)
+            .filter_map(|planned| Some(planned.usable.as_ref()?.fingerprint))
+            .collect();
+        let running = self.fleet.all();
+        let running = running
+            .iter()
+            .filter(|(key, server)| of_kind.contains(&key.0) && server.takes_a_place());
         (running.count() >= limit).then_some(limit)
     }
+}
+
+/// Why a server may not run.
+enum Refusal {
+    /// It is not in the configuration.
+    Gone,
+    /// There are as many as may be.
+    OverLimit,
 }
 
 /// How long a server may take to be ready.
 fn patience(usable: &Usable) -> Duration {
     usable.server.timeouts.connection.saturating_add(GRACE)
-}
-
-/// Whether a server counts among those that run.
-fn takes_a_place(status: Status) -> bool {
-    match status {
-        Status::Connecting | Status::Ready | Status::Restarting => true,
-        Status::NeedsAuth | Status::Failed | Status::Stopped => false,
-    }
 }
 
 fn key(usable: &Usable, session: Option<&str>) -> InstanceKey {

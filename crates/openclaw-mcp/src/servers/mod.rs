@@ -12,6 +12,7 @@ use openclaw_mcp_client::Connector;
 use openclaw_secrets::Redactor;
 use openclaw_state::{StateDirectory, StateDirectoryError, StateKey, StateKeyError};
 use thiserror::Error;
+use tokio::task::JoinSet;
 
 pub(crate) use self::plan::Plan;
 pub use self::plan::{AgentPlan, PlannedServer};
@@ -21,7 +22,9 @@ use crate::audit::AuditLog;
 use crate::launch::ConfiguredTarget;
 use crate::pins::{PinError, Pins};
 use crate::results::ResultStore;
-use crate::supervise::{Fleet, ManagedServer, Pace, Reconciled, ServerSetup, ServerState, Wanted};
+use crate::supervise::{
+    Catalog, Fleet, ManagedServer, Pace, Reconciled, ServerSetup, ServerState, Wanted,
+};
 
 /// When servers are started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,13 +78,15 @@ pub struct Servers {
     plan: RwLock<Arc<Plan>>,
     fleet: Fleet<InstanceKey>,
     /// Those that a person stopped.
-    held: Mutex<BTreeSet<InstanceKey>>,
+    held: Mutex<BTreeSet<Fingerprint>>,
+    /// Taken while it is decided whether one more may run.
+    admission: Mutex<()>,
     key: StateKey,
     connector: Arc<Connector>,
     mode: StartMode,
     pub(crate) pins: Pins,
     pub(crate) audit: AuditLog,
-    pub(crate) results: ResultStore,
+    pub(crate) results: Arc<ResultStore>,
     pub(crate) approvals: Approvals,
     pub(crate) redactor: Redactor,
     pub(crate) framer: Framer,
@@ -95,17 +100,18 @@ impl Servers {
             plan: RwLock::new(Arc::new(Plan::new(setup.config, &key))),
             fleet: Fleet::default(),
             held: Mutex::default(),
+            admission: Mutex::default(),
             connector: setup.connector,
             mode: setup.mode,
             pins: Pins::new(&setup.state)?,
             audit: AuditLog::new(&setup.state, &key)?,
-            results: ResultStore::new(&setup.state)?,
+            results: Arc::new(ResultStore::new(&setup.state)?),
             approvals: Approvals::new(&setup.state)?,
             redactor: setup.redactor,
             framer: Framer::new(),
             key,
         };
-        servers.reconcile();
+        servers.reconcile(None);
         Ok(servers)
     }
 
@@ -113,45 +119,74 @@ impl Servers {
     /// wanted finishes its calls first.
     pub fn reload(&self, config: Arc<Config>) -> Reconciled {
         let plan = Arc::new(Plan::new(config, &self.key));
-        *self.plan.write().unwrap_or_else(PoisonError::into_inner) = plan;
-        self.reconcile()
+        let before = {
+            let mut current = self.plan.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *current, plan)
+        };
+        self.reconcile(Some(&before))
     }
 
-    fn reconcile(&self) -> Reconciled {
+    fn reconcile(&self, before: Option<&Plan>) -> Reconciled {
+        let _alone = self.admission();
         let plan = self.plan();
+        let running = self.fleet.all();
+        // Those that run already have their places.
+        let mut taken = Counts::default();
+        for planned in &plan.connections {
+            let runs = planned.usable.as_ref().is_some_and(|usable| {
+                let mut running = running.iter();
+                running.any(|(key, it)| key.0 == usable.fingerprint && it.takes_a_place())
+            });
+            if runs {
+                taken.take(&planned.configured.place, None);
+            }
+        }
         let mut wanted = Vec::new();
-        let mut started = Counts::default();
         for planned in &plan.connections {
             let Some(usable) = &planned.usable else {
                 continue;
             };
-            let is_shared = usable.server.scope == ServerScope::Shared;
-            let limit = plan.limit(&planned.configured.place);
-            let is_lazy = self.mode == StartMode::OnDemand || usable.server.lazy;
-            if is_shared {
-                let has_room = is_lazy || started.take(&planned.configured.place, limit);
-                wanted.push(Wanted {
-                    key: (usable.fingerprint, None),
-                    setup: self.setup(planned, usable),
-                    lazy: is_lazy || !has_room,
-                });
-                continue;
-            }
+            let key = (usable.fingerprint, None);
+            let is_lazy = self.mode == StartMode::OnDemand
+                || usable.server.lazy
+                || usable.server.scope == ServerScope::Session
+                || self.held().contains(&usable.fingerprint);
+            let runs = self.fleet.get(&key).is_some_and(|it| it.takes_a_place());
+            let place = &planned.configured.place;
+            let has_room = runs || is_lazy || taken.take(place, plan.limit(place));
+            wanted.push(Wanted {
+                key,
+                setup: self.setup(planned, usable),
+                lazy: is_lazy || !has_room,
+                catalog: before
+                    .and_then(|before| self.offered_before(before, planned.name()))
+                    .unwrap_or_default(),
+            });
             // Those of sessions stay as long as their definition does.
-            for (key, _) in self.fleet.all() {
-                if key.0 == usable.fingerprint {
+            for (key, _) in &running {
+                if key.0 == usable.fingerprint && key.1.is_some() {
                     wanted.push(Wanted {
-                        key,
+                        key: key.clone(),
                         setup: self.setup(planned, usable),
                         lazy: true,
+                        catalog: Arc::default(),
                     });
                 }
             }
         }
         let result = self.fleet.reconcile(wanted);
-        let known: BTreeSet<_> = self.fleet.all().into_iter().map(|(key, _)| key).collect();
-        self.held().retain(|key| known.contains(key));
+        let known: BTreeSet<_> = plan.fingerprints().collect();
+        self.held().retain(|held| known.contains(held));
         result
+    }
+
+    /// What the server of this name offered before its definition changed: until the new one has
+    /// said what it offers, its tools stay listed.
+    fn offered_before(&self, before: &Plan, name: &str) -> Option<Arc<Catalog>> {
+        let mut connections = before.connections.iter();
+        let old = connections.find(|planned| planned.name() == name)?;
+        let key = (old.usable.as_ref()?.fingerprint, None);
+        Some(self.fleet.get(&key)?.state().catalog)
     }
 
     fn setup(&self, planned: &PlannedServer, usable: &plan::Usable) -> ServerSetup {
@@ -169,6 +204,7 @@ impl Servers {
             },
             idle_timeout: server.idle_timeout,
             discovery_interval: server.discovery_interval,
+            drain: server.timeouts.total,
         }
     }
 
@@ -213,12 +249,14 @@ impl Servers {
 
     /// Ends the servers that a session has for itself.
     pub async fn end_session(&self, session: &str) {
+        let mut stopping = JoinSet::new();
         for (key, server) in self.fleet.all() {
             if key.1.as_deref() == Some(session) {
                 self.fleet.remove(&key);
-                server.stop("its session has ended").await;
+                stopping.spawn(async move { server.stop("its session has ended").await });
             }
         }
+        while stopping.join_next().await.is_some() {}
     }
 
     /// Stops all servers, whatever they do, and waits for it.
@@ -231,8 +269,14 @@ impl Servers {
         Arc::clone(&plan)
     }
 
-    fn held(&self) -> MutexGuard<'_, BTreeSet<InstanceKey>> {
+    fn held(&self) -> MutexGuard<'_, BTreeSet<Fingerprint>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn admission(&self) -> MutexGuard<'_, ()> {
+        self.admission
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -87,6 +87,11 @@ impl PlannedServer {
         self.configured.definition.sound()
     }
 
+    /// What makes its connection the same as another, if it can be connected to.
+    pub(crate) fn fingerprint(&self) -> Option<Fingerprint> {
+        self.usable.as_ref().map(|usable| usable.fingerprint)
+    }
+
     /// What is wrong with its definition, if anything.
     pub fn broken(&self) -> Option<String> {
         match &self.configured.definition {
@@ -123,7 +128,8 @@ impl Usable {
         let name = self.server.name.as_str();
         let pins = (self.server.pin != openclaw_config::PinPolicy::Off).then_some(pins);
         let offering = Arc::new(Offering::new(name, Arc::clone(catalog), &self.filter, pins));
-        *kept = Some(Arc::clone(&offering));
+        // What could not be compared is compared the next time.
+        *kept = offering.is_compared.then(|| Arc::clone(&offering));
         offering
     }
 
@@ -175,6 +181,12 @@ impl Plan {
             agents,
             config,
         }
+    }
+
+    /// The fingerprints of all connections that somebody needs.
+    pub(crate) fn fingerprints(&self) -> impl Iterator<Item = Fingerprint> {
+        let usable = self.connections.iter().filter_map(|it| it.usable.as_ref());
+        usable.map(|usable| usable.fingerprint)
     }
 
     /// How many servers of this kind of place may be connected at once.

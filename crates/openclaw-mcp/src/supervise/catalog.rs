@@ -17,8 +17,8 @@ pub struct Catalog {
     pub prompts: Vec<Prompt>,
 }
 
-/// Lists what changed, and keeps the rest. An error means that the connection is gone; a list that
-/// the server refuses costs only itself.
+/// Lists what changed, and keeps the rest. An error means that the server did not answer; a list
+/// that it refuses, or that is none, costs only itself.
 pub(super) async fn list(
     server: &str,
     connection: &Connection,
@@ -70,7 +70,11 @@ fn items<T>(
             Ok(listing.items)
         }
         // It answered, and what it answered is of no use.
-        Err(error @ (RequestError::Refused(_) | RequestError::BadResult(_))) => {
+        Err(
+            error @ (RequestError::Refused(_)
+            | RequestError::BadResult(_)
+            | RequestError::BadAnswer(_)),
+        ) => {
             tracing::warn!(server, "the {what} can't be listed: {error}");
             Ok(Vec::new())
         }

@@ -8,12 +8,12 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::catalog::Catalog;
 use super::server::{ManagedServer, ServerSetup};
+use super::state::Status;
 
 /// How many servers are started at once.
 const STARTING: usize = 8;
-/// How long calls in flight have before the server that nobody wants any longer is stopped.
-const DRAIN: Duration = Duration::from_secs(30);
 /// How often it is looked whether they have ended.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long stopping all of them may take: five seconds for those that ignore being asked, and one
@@ -28,6 +28,8 @@ pub struct Wanted<K> {
     pub setup: ServerSetup,
     /// Whether it starts only when it is used.
     pub lazy: bool,
+    /// What it offers until it has said so itself.
+    pub catalog: Arc<Catalog>,
 }
 
 /// What became of a wish.
@@ -43,16 +45,28 @@ pub struct Reconciled {
 
 /// All servers, by what makes them the same.
 pub struct Fleet<K> {
-    servers: Mutex<BTreeMap<K, Arc<ManagedServer>>>,
+    ships: Mutex<Ships<K>>,
     starting: Arc<Semaphore>,
-    /// Starts and stops that are under way.
+    /// What is under way: starts, new settings, calls that are waited for.
     work: Mutex<JoinSet<()>>,
+}
+
+struct Ships<K> {
+    servers: BTreeMap<K, Arc<ManagedServer>>,
+    /// Those that are no longer wanted and finish their calls.
+    leaving: Vec<Arc<ManagedServer>>,
+    /// Whether everything was stopped, for good.
+    is_closed: bool,
 }
 
 impl<K: Clone + Ord> Default for Fleet<K> {
     fn default() -> Self {
         Self {
-            servers: Mutex::default(),
+            ships: Mutex::new(Ships {
+                servers: BTreeMap::new(),
+                leaving: Vec::new(),
+                is_closed: false,
+            }),
             starting: Arc::new(Semaphore::new(STARTING)),
             work: Mutex::default(),
         }
@@ -60,31 +74,51 @@ impl<K: Clone + Ord> Default for Fleet<K> {
 }
 
 impl<K: Clone + Ord> Fleet<K> {
-    /// Has exactly the servers that are wanted. Those that are there already are not touched; what
-    /// is no longer wanted finishes its calls and is stopped. Nothing is waited for.
+    /// Has exactly the servers that are wanted. Those that are there already keep running, with
+    /// the settings that hold now; what is no longer wanted finishes its calls and is stopped.
+    /// Nothing is waited for.
     pub fn reconcile(&self, wanted: Vec<Wanted<K>>) -> Reconciled {
         let mut result = Reconciled::default();
-        let mut servers = self.servers();
-        let mut before = std::mem::take(&mut *servers);
-        for Wanted { key, setup, lazy } in wanted {
-            if servers.contains_key(&key) {
+        let mut ships = self.ships();
+        if ships.is_closed {
+            return result;
+        }
+        let mut before = std::mem::take(&mut ships.servers);
+        for wanted in wanted {
+            let Wanted {
+                key, setup, lazy, ..
+            } = wanted;
+            if ships.servers.contains_key(&key) {
                 continue;
             }
             if let Some(server) = before.remove(&key) {
-                servers.insert(key, server);
+                let kept = server.clone();
+                self.begin(async move {
+                    kept.settings(setup).await;
+                    match kept.status() {
+                        // What went wrong may have been mended.
+                        Status::Failed => drop(kept.start().await),
+                        Status::Stopped if !lazy => kept.begin().await,
+                        _ => {}
+                    }
+                });
+                ships.servers.insert(key, server);
                 result.kept += 1;
                 continue;
             }
-            let server = Arc::new(ManagedServer::in_turn(setup, self.starting.clone()));
+            let turns = self.starting.clone();
+            let server = Arc::new(ManagedServer::in_turn(setup, turns, wanted.catalog));
             if !lazy {
+                server.reserve();
                 let starting = server.clone();
                 self.begin(async move { starting.begin().await });
             }
-            servers.insert(key, server);
+            ships.servers.insert(key, server);
             result.added += 1;
         }
-        drop(servers);
+        ships.leaving.retain(|server| Arc::strong_count(server) > 1);
         for server in before.into_values() {
+            ships.leaving.push(server.clone());
             self.begin(drain(server));
             result.removed += 1;
         }
@@ -93,39 +127,54 @@ impl<K: Clone + Ord> Fleet<K> {
 
     /// The server with this key.
     pub fn get(&self, key: &K) -> Option<Arc<ManagedServer>> {
-        self.servers().get(key).cloned()
+        self.ships().servers.get(key).cloned()
     }
 
-    /// The server with this key, which is added if it is not there, and rests then.
-    pub fn get_or_add(&self, key: K, setup: impl FnOnce() -> ServerSetup) -> Arc<ManagedServer> {
-        let mut servers = self.servers();
-        let server = servers
-            .entry(key)
-            .or_insert_with(|| Arc::new(ManagedServer::in_turn(setup(), self.starting.clone())));
-        Arc::clone(server)
+    /// The server with this key, which is added if it is not there, and rests then; none once
+    /// everything was stopped.
+    pub fn get_or_add(
+        &self,
+        key: K,
+        setup: impl FnOnce() -> ServerSetup,
+    ) -> Option<Arc<ManagedServer>> {
+        let mut ships = self.ships();
+        if ships.is_closed {
+            return None;
+        }
+        let server = ships.servers.entry(key).or_insert_with(|| {
+            let turns = self.starting.clone();
+            Arc::new(ManagedServer::in_turn(setup(), turns, Arc::default()))
+        });
+        Some(Arc::clone(server))
     }
 
     /// Lets go of the server with this key; whoever has it can still stop it.
     pub fn remove(&self, key: &K) {
-        self.servers().remove(key);
+        self.ships().servers.remove(key);
     }
 
     /// All servers.
     pub fn all(&self) -> Vec<(K, Arc<ManagedServer>)> {
-        let servers = self.servers();
+        let ships = self.ships();
+        let servers = ships.servers.iter();
         servers
-            .iter()
             .map(|(key, server)| (key.clone(), server.clone()))
             .collect()
     }
 
-    /// Stops all servers at once, whatever they do, and waits for it.
+    /// Stops all servers at once, whatever they do, and waits for it. None is started after this.
     pub async fn shutdown(&self) {
-        let servers = std::mem::take(&mut *self.servers());
+        let servers: Vec<_> = {
+            let mut ships = self.ships();
+            ships.is_closed = true;
+            let leaving = std::mem::take(&mut ships.leaving);
+            let servers = std::mem::take(&mut ships.servers);
+            servers.into_values().chain(leaving).collect()
+        };
         let mut stopping = std::mem::take(&mut *self.work());
         // Nothing more is started, and nobody waits for calls any longer.
         stopping.abort_all();
-        for server in servers.into_values() {
+        for server in servers {
             stopping.spawn(async move { server.stop("everything is being stopped").await });
         }
         let stopped = async { while stopping.join_next().await.is_some() {} };
@@ -141,8 +190,8 @@ impl<K: Clone + Ord> Fleet<K> {
         all.spawn(work);
     }
 
-    fn servers(&self) -> MutexGuard<'_, BTreeMap<K, Arc<ManagedServer>>> {
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn ships(&self) -> MutexGuard<'_, Ships<K>> {
+        self.ships.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn work(&self) -> MutexGuard<'_, JoinSet<()>> {
@@ -152,7 +201,7 @@ impl<K: Clone + Ord> Fleet<K> {
 
 /// Stops a server once its calls have ended.
 async fn drain(server: Arc<ManagedServer>) {
-    let until = Instant::now() + DRAIN;
+    let until = Instant::now() + server.drain();
     let is_busy = || {
         let connection = server.state().connection;
         connection.is_some_and(|connection| connection.diagnostics().in_flight > 0)

@@ -2,15 +2,18 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use openclaw_mcp_client::{Connection, Connector, Target};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
+use super::catalog::Catalog;
 use super::pace::Pace;
 use super::state::{ServerState, Status};
-use super::task::{Command, Task};
+use super::task::{Asked, Command, Task};
 
 /// How many commands may wait.
 const COMMANDS: usize = 16;
@@ -42,30 +45,81 @@ pub struct ServerSetup {
     pub idle_timeout: Option<Duration>,
     /// How often what it offers is listed again, if at all.
     pub discovery_interval: Option<Duration>,
+    /// How long its calls have to end when it is no longer wanted.
+    pub drain: Duration,
 }
 
 /// A server that is looked after. Dropping it ends the server.
 pub struct ManagedServer {
     state: watch::Receiver<ServerState>,
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::Sender<Asked>,
+    shared: Arc<Shared>,
+    drain: Duration,
     task: JoinHandle<()>,
+}
+
+/// What the task and those who use the server both see at any time.
+pub(super) struct Shared {
+    base: Instant,
+    /// When it was last used, in milliseconds since `base`.
+    used: AtomicU64,
+    /// Whether somebody is about to start it, and has a place for it.
+    reserved: AtomicBool,
+}
+
+impl Shared {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            base: Instant::now(),
+            used: AtomicU64::new(0),
+            reserved: AtomicBool::new(false),
+        })
+    }
+
+    fn use_now(&self) {
+        let age = self.base.elapsed().as_millis();
+        let age = u64::try_from(age).unwrap_or(u64::MAX);
+        self.used.store(age, Ordering::Relaxed);
+    }
+
+    /// When the server was last used.
+    pub(super) fn used_at(&self) -> Instant {
+        self.base + Duration::from_millis(self.used.load(Ordering::Relaxed))
+    }
+
+    /// Notes that whoever was about to start it has asked for that.
+    pub(super) fn asked(&self) {
+        self.reserved.store(false, Ordering::Release);
+    }
 }
 
 impl ManagedServer {
     /// Looks after a server, which is not started yet.
     pub fn new(setup: ServerSetup) -> Self {
-        Self::in_turn(setup, Arc::new(Semaphore::new(1)))
+        Self::in_turn(setup, Arc::new(Semaphore::new(1)), Arc::default())
     }
 
-    /// The same, connecting only when it is its turn.
-    pub(super) fn in_turn(setup: ServerSetup, turns: Arc<Semaphore>) -> Self {
+    /// The same, connecting only when it is its turn. What it offers until it has said so itself
+    /// is the catalog.
+    pub(super) fn in_turn(
+        setup: ServerSetup,
+        turns: Arc<Semaphore>,
+        catalog: Arc<Catalog>,
+    ) -> Self {
         let (commands, waiting) = mpsc::channel(COMMANDS);
-        let (publish, state) = watch::channel(ServerState::default());
-        let task = tokio::spawn(Task::new(setup, turns, publish, waiting).run());
+        let (publish, state) = watch::channel(ServerState {
+            catalog,
+            ..ServerState::default()
+        });
+        let shared = Shared::new();
+        let drain = setup.drain;
+        let task = Task::new(setup, turns, publish, waiting, Arc::clone(&shared));
         Self {
             state,
             commands,
-            task,
+            shared,
+            drain,
+            task: tokio::spawn(task.run()),
         }
     }
 
@@ -74,20 +128,44 @@ impl ManagedServer {
         self.state.borrow().clone()
     }
 
+    /// How it is, in a word.
+    pub fn status(&self) -> Status {
+        self.state.borrow().status
+    }
+
     /// How it is, now and later.
     pub fn watch(&self) -> watch::Receiver<ServerState> {
         self.state.clone()
     }
 
-    /// Starts it if it does not run, and waits until it is ready or will not be so soon.
+    /// Starts it if it rests although nothing is wrong with it, and waits until it is ready or
+    /// will not be so soon. One that has failed is left alone.
+    pub async fn need(&self) -> ServerState {
+        self.ask(Command::Need).await;
+        self.settled().await
+    }
+
+    /// Does what [`ManagedServer::need`] does, and does not wait until it is ready.
+    pub async fn begin(&self) {
+        self.ask(Command::Need).await;
+    }
+
+    /// Starts it if it does not run, whatever went wrong before, and waits until it is ready or
+    /// will not be so soon.
     pub async fn start(&self) -> ServerState {
         self.ask(Command::Start).await;
         self.settled().await
     }
 
-    /// Starts it if it does not run, and does not wait until it is ready.
-    pub async fn begin(&self) {
-        self.ask(Command::Start).await;
+    /// Starts it; if it runs, ends it first. Waits as [`ManagedServer::start`] does.
+    pub async fn reconnect(&self) -> ServerState {
+        self.ask(Command::Reconnect).await;
+        self.settled().await
+    }
+
+    /// Starts it if it does not run; if it does, lists again what it offers.
+    pub async fn refresh(&self) {
+        self.ask(Command::Refresh).await;
     }
 
     /// Does what [`ManagedServer::refresh`] does, and waits until that is done.
@@ -103,27 +181,43 @@ impl ManagedServer {
         let _ = state.wait_for(is_done).await;
     }
 
-    /// Starts it if it does not run; if it does, lists again what it offers.
-    pub async fn refresh(&self) {
-        self.ask(Command::Refresh).await;
-    }
-
     /// Stops it until somebody asks for it, and waits until it is gone.
     pub async fn stop(&self, reason: &str) {
         self.ask(Command::Stop(reason.into())).await;
-        let mut state = self.state.clone();
-        let is_gone = |state: &ServerState| state.status == Status::Stopped;
-        let _ = state.wait_for(is_gone).await;
+    }
+
+    /// Has it looked after in another way from now on; what is connected to stays until the next
+    /// start.
+    pub async fn settings(&self, setup: ServerSetup) {
+        self.ask(Command::Settings(Box::new(setup))).await;
     }
 
     /// The connection to make a call on, and word that it is used; none if it is not ready.
     pub fn connection(&self) -> Option<Arc<Connection>> {
         let connection = self.state.borrow().connection.clone();
         if connection.is_some() {
-            // If there is no room, it is known to be used.
-            let _ = self.commands.try_send(Command::Used);
+            self.shared.use_now();
         }
         connection
+    }
+
+    /// How long its calls have to end when it is no longer wanted.
+    pub(super) fn drain(&self) -> Duration {
+        self.drain
+    }
+
+    /// Counts it among those that run, until it is asked to.
+    pub(crate) fn reserve(&self) {
+        self.shared.reserved.store(true, Ordering::Release);
+    }
+
+    /// Whether it counts among those that run.
+    pub(crate) fn takes_a_place(&self) -> bool {
+        let runs = match self.status() {
+            Status::Connecting | Status::Ready | Status::Restarting => true,
+            Status::NeedsAuth | Status::Failed | Status::Stopped => false,
+        };
+        runs || self.shared.reserved.load(Ordering::Acquire)
     }
 
     /// Waits until it is neither being started nor about to be.
@@ -136,12 +230,12 @@ impl ManagedServer {
         }
     }
 
-    /// Asks the task to do something, and waits until it has taken note.
+    /// Asks the task to do something, and waits until it has taken note; until it is done, if it
+    /// is to stop.
     async fn ask(&self, command: Command) {
-        let (noted, taken) = tokio::sync::oneshot::channel();
-        let command = Command::Noted(Box::new(command), noted);
-        if self.commands.send(command).await.is_ok() {
-            let _ = taken.await;
+        let (done, is_done) = oneshot::channel();
+        if self.commands.send(Asked { command, done }).await.is_ok() {
+            let _ = is_done.await;
         }
     }
 }

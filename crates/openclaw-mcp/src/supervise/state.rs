@@ -1,6 +1,7 @@
 //! How a server is.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use openclaw_mcp_client::Connection;
 
@@ -48,7 +49,9 @@ pub struct ServerState {
     pub catalog: Arc<Catalog>,
     /// The last lines of its standard error from when it was lost.
     pub stderr: Arc<[String]>,
-    /// How often what it offers was listed.
+    /// When it last gave a sign of life that it was asked for.
+    pub alive_at: Option<SystemTime>,
+    /// How often what it offers was listed, or was to be.
     pub listings: u64,
     /// How often it was started again since it was last asked for.
     pub restarts: u32,
@@ -65,6 +68,7 @@ impl Default for ServerState {
             connection: None,
             catalog: Arc::default(),
             stderr: Arc::default(),
+            alive_at: None,
             listings: 0,
             restarts: 0,
             failures: 0,

@@ -1,29 +1,37 @@
 //! The life of a server: one loop, in which every state has its place.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use openclaw_mcp_client::{ConnectError, Connection, RequestError};
+use openclaw_mcp_client::{ConnectError, Connection};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
-use tokio::time::{sleep, sleep_until};
+use tokio::time::{sleep, sleep_until, timeout};
 
 use super::catalog::{self, Catalog};
-use super::server::{ServerSetup, Unresolved};
+use super::server::{ServerSetup, Shared, Unresolved};
 use super::state::{ServerState, Status};
 use super::watch::{Watch, everything, pending};
 
 /// Something that is asked of a server's task.
 pub(super) enum Command {
+    /// Run, if you rest and nothing is wrong.
+    Need,
     /// Run, if you don't.
     Start,
+    /// Run anew.
+    Reconnect,
     /// Run, or list again what you offer.
     Refresh,
     /// Don't run.
     Stop(Arc<str>),
-    /// You were used.
-    Used,
-    /// The same, with word that it was noted.
-    Noted(Box<Self>, oneshot::Sender<()>),
+    /// Be looked after like this.
+    Settings(Box<ServerSetup>),
+}
+
+/// A command, and whom to tell when it was noted; when it is done, if it is to stop.
+pub(super) struct Asked {
+    pub(super) command: Command,
+    pub(super) done: oneshot::Sender<()>,
 }
 
 /// What comes next.
@@ -42,8 +50,19 @@ enum Next {
 enum End {
     /// It was lost.
     Lost(String),
-    /// Nobody wants it any longer.
-    Unwanted(Arc<str>),
+    /// Nobody wants it any longer; whoever said so waits until it is gone.
+    Unwanted(Arc<str>, Option<oneshot::Sender<()>>),
+    /// Somebody wants another one.
+    Again,
+    /// Nobody is left who could want anything.
+    Alone,
+}
+
+/// How connecting came to its end.
+enum Connected {
+    Done(Result<(Connection, Catalog), Trouble>),
+    Unwanted(Arc<str>, oneshot::Sender<()>),
+    Alone,
 }
 
 /// The task that looks after one server.
@@ -52,7 +71,8 @@ pub(super) struct Task {
     /// Taken while connecting, so that not all do at once.
     turns: Arc<Semaphore>,
     publish: watch::Sender<ServerState>,
-    commands: mpsc::Receiver<Command>,
+    commands: mpsc::Receiver<Asked>,
+    shared: Arc<Shared>,
     /// How often in a row it failed.
     failures: u32,
 }
@@ -62,13 +82,15 @@ impl Task {
         setup: ServerSetup,
         turns: Arc<Semaphore>,
         publish: watch::Sender<ServerState>,
-        commands: mpsc::Receiver<Command>,
+        commands: mpsc::Receiver<Asked>,
+        shared: Arc<Shared>,
     ) -> Self {
         Self {
             setup,
             turns,
             publish,
             commands,
+            shared,
             failures: 0,
         }
     }
@@ -79,7 +101,7 @@ impl Task {
         loop {
             next = match next {
                 Next::Rest => match self.commands.recv().await {
-                    Some(command) => self.begin(command, Next::Rest),
+                    Some(asked) => self.begin(asked, Next::Rest),
                     None => return,
                 },
                 Next::Wait(pause) => tokio::select! {
@@ -87,28 +109,43 @@ impl Task {
                         tracing::info!(server = self.setup.name, "server connecting again");
                         Next::Connect
                     }
-                    command = self.commands.recv() => match command {
-                        Some(command) => self.begin(command, Next::Wait(pause)),
+                    asked = self.commands.recv() => match asked {
+                        Some(asked) => self.begin(asked, Next::Wait(pause)),
                         None => return,
                     },
                 },
                 Next::Connect => match self.connect().await {
-                    Some(next) => next,
-                    None => return,
+                    Connected::Done(Ok((connection, catalog))) => self.ready(connection, catalog),
+                    Connected::Done(Err(trouble)) => self.not_connected(trouble),
+                    Connected::Unwanted(reason, done) => {
+                        let next = self.rest(Status::Stopped, &reason);
+                        let _ = done.send(());
+                        next
+                    }
+                    Connected::Alone => return,
                 },
                 Next::Hold(connection) => match self.hold(&connection).await {
-                    Some(End::Lost(reason)) => {
+                    End::Lost(reason) => {
                         let last_words = connection.diagnostics().stderr;
                         self.update(|state| state.stderr = last_words.into());
+                        // Nobody shall use it while it is being closed.
+                        let next = self.failed(&reason);
                         connection.close().await;
-                        self.failed(&reason)
+                        next
                     }
-                    Some(End::Unwanted(reason)) => {
+                    End::Unwanted(reason, done) => {
                         self.update(|state| state.connection = None);
                         connection.close().await;
-                        self.rest(Status::Stopped, &reason)
+                        let next = self.rest(Status::Stopped, &reason);
+                        let _ = done.map(|done| done.send(()));
+                        next
                     }
-                    None => {
+                    End::Again => {
+                        let next = self.connecting();
+                        connection.close().await;
+                        next
+                    }
+                    End::Alone => {
                         connection.close().await;
                         return;
                     }
@@ -118,32 +155,48 @@ impl Task {
     }
 
     /// Takes note of a command while there is no connection.
-    fn begin(&mut self, command: Command, otherwise: Next) -> Next {
-        match command {
-            Command::Start | Command::Refresh => {
+    fn begin(&mut self, asked: Asked, otherwise: Next) -> Next {
+        let next = match asked.command {
+            Command::Need => {
+                self.shared.asked();
+                if self.publish.borrow().status == Status::Stopped {
+                    self.connecting()
+                } else {
+                    otherwise
+                }
+            }
+            Command::Start | Command::Reconnect | Command::Refresh => {
+                self.shared.asked();
                 // Whoever asks by name starts a new count.
                 self.failures = 0;
-                tracing::info!(server = self.setup.name, "server connecting");
                 self.update(|state| {
-                    state.status = Status::Connecting;
                     state.restarts = 0;
                     state.failures = 0;
-                    state.reason = None;
                 });
-                Next::Connect
+                self.connecting()
             }
             Command::Stop(reason) => self.rest(Status::Stopped, &reason),
-            Command::Used => otherwise,
-            Command::Noted(command, noted) => {
-                let next = self.begin(*command, otherwise);
-                let _ = noted.send(());
-                next
+            Command::Settings(setup) => {
+                self.setup = *setup;
+                otherwise
             }
-        }
+        };
+        let _ = asked.done.send(());
+        next
     }
 
-    /// Connects, unless somebody does not want that any longer; nothing if nobody is left.
-    async fn connect(&mut self) -> Option<Next> {
+    fn connecting(&self) -> Next {
+        tracing::info!(server = self.setup.name, "server connecting");
+        self.update(|state| {
+            state.status = Status::Connecting;
+            state.connection = None;
+            state.reason = None;
+        });
+        Next::Connect
+    }
+
+    /// Connects, unless somebody does not want that any longer.
+    async fn connect(&mut self) -> Connected {
         let setup = (
             self.setup.source.clone(),
             self.setup.connector.clone(),
@@ -153,37 +206,43 @@ impl Task {
         let connecting = async move {
             let (source, connector, name) = setup;
             // An error would mean that the semaphore is closed, which it never is.
-            let _turn = turns.acquire().await;
+            let turn = turns.acquire().await;
             let target = source.target().await.map_err(Trouble::Unresolved)?;
             let connection = connector.connect(&target).await.map_err(Trouble::Connect)?;
-            match catalog::list(&name, &connection, &everything(), &Catalog::default()).await {
-                Ok(catalog) => Ok((connection, catalog)),
-                Err(error) => {
-                    connection.close().await;
-                    Err(Trouble::Lost(error))
-                }
-            }
+            // Who lists slowly must not keep others from starting.
+            drop(turn);
+            let (all, none) = (everything(), Catalog::default());
+            let listing = catalog::list(&name, &connection, &all, &none);
+            let reason = match timeout(target.timeouts.connection, listing).await {
+                Ok(Ok(catalog)) => return Ok((connection, catalog)),
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => "it does not say in time what it offers".to_owned(),
+            };
+            connection.close().await;
+            Err(Trouble::Lost(reason))
         };
         tokio::pin!(connecting);
-        let connected = loop {
+        loop {
             tokio::select! {
                 biased;
-                connected = &mut connecting => break connected,
-                command = self.commands.recv() => match innermost(command?) {
-                    (Command::Stop(reason), noted) => {
-                        let next = self.rest(Status::Stopped, &reason);
-                        drop(noted);
-                        return Some(next);
+                connected = &mut connecting => return Connected::Done(connected),
+                asked = self.commands.recv() => {
+                    let Some(Asked { command, done }) = asked else {
+                        return Connected::Alone;
+                    };
+                    match command {
+                        Command::Stop(reason) => return Connected::Unwanted(reason, done),
+                        Command::Settings(setup) => self.setup = *setup,
+                        // It is what is being done.
+                        Command::Need
+                        | Command::Start
+                        | Command::Reconnect
+                        | Command::Refresh => self.shared.asked(),
                     }
-                    // It is what is being done.
-                    (_, noted) => drop(noted),
-                },
+                    let _ = done.send(());
+                }
             }
-        };
-        Some(match connected {
-            Ok((connection, catalog)) => self.ready(connection, catalog),
-            Err(trouble) => self.not_connected(trouble),
-        })
+        }
     }
 
     fn ready(&mut self, connection: Connection, catalog: Catalog) -> Next {
@@ -215,7 +274,7 @@ impl Task {
                 self.rest(Status::Failed, &error.to_string())
             }
             Trouble::Connect(error) => self.failed(&error.to_string()),
-            Trouble::Lost(error) => self.failed(&error.to_string()),
+            Trouble::Lost(reason) => self.failed(&reason),
         }
     }
 
@@ -258,10 +317,11 @@ impl Task {
         Next::Rest
     }
 
-    /// Looks after a connection until it ends; nothing if nobody is left.
-    async fn hold(&mut self, connection: &Arc<Connection>) -> Option<End> {
+    /// Looks after a connection until it ends.
+    async fn hold(&mut self, connection: &Arc<Connection>) -> End {
         let mut watch = Watch::new(&self.setup);
         loop {
+            watch.listen(connection);
             if let Some(wanted) = watch.next_list() {
                 let before = self.publish.borrow().catalog.clone();
                 let (name, connection) = (self.setup.name.clone(), connection.clone());
@@ -269,32 +329,65 @@ impl Task {
                     catalog::list(&name, &connection, &wanted, &before).await
                 }));
             }
-            let due = watch.due();
+            let due = watch.due(self.shared.used_at());
             tokio::select! {
                 biased;
-                reason = connection.closed() => return Some(End::Lost(reason.to_string())),
-                command = self.commands.recv() => match innermost(command?) {
-                    (Command::Stop(reason), _noted) => return Some(End::Unwanted(reason)),
-                    (Command::Refresh, _noted) => watch.want(&everything()),
-                    (Command::Used, _noted) => watch.used(),
-                    _ => {}
-                },
+                reason = connection.closed() => return End::Lost(reason.to_string()),
+                asked = self.commands.recv() => {
+                    let Some(Asked { command, done }) = asked else {
+                        return End::Alone;
+                    };
+                    self.shared.asked();
+                    match command {
+                        Command::Need | Command::Start => {}
+                        Command::Stop(reason) => return End::Unwanted(reason, Some(done)),
+                        Command::Reconnect => {
+                            let _ = done.send(());
+                            return End::Again;
+                        }
+                        Command::Refresh => watch.want(&everything()),
+                        Command::Settings(setup) => {
+                            self.setup = *setup;
+                            watch.adjust(&self.setup);
+                        }
+                    }
+                    let _ = done.send(());
+                }
                 listed = pending(&mut watch.listing) => {
                     watch.listing = None;
                     match listed {
                         Ok(catalog) => self.listed(catalog),
-                        Err(error) => return Some(End::Lost(error.to_string())),
+                        // A server that is busy with a call may have no time for lists; one that
+                        // is gone is noticed otherwise.
+                        Err(error) => {
+                            let server = &self.setup.name;
+                            tracing::warn!(server, "what it offers was not listed again: {error}");
+                            self.update(|state| state.listings += 1);
+                        }
                     }
                 }
                 beat = pending(&mut watch.beating) => {
                     watch.beating = None;
                     if let Some(error) = watch.beaten(beat) {
                         let reason = format!("it gives no sign of life: {error}");
-                        return Some(End::Lost(reason));
+                        return End::Lost(reason);
+                    }
+                    let now = SystemTime::now();
+                    self.update(|state| state.alive_at = Some(now));
+                }
+                changes = pending(&mut watch.changing) => {
+                    watch.changing = None;
+                    if let Ok(changes) = changes {
+                        watch.want(&changes);
                     }
                 }
-                changes = connection.changes() => watch.want(&changes),
-                () = sleep_until(due.discovery) => watch.want(&everything()),
+                () = sleep_until(due.discovery) => {
+                    if connection.diagnostics().in_flight == 0 {
+                        watch.want(&everything());
+                    } else {
+                        watch.postpone();
+                    }
+                }
                 () = sleep_until(due.healthy), if self.failures > 0 => {
                     self.failures = 0;
                     self.update(|state| state.failures = 0);
@@ -305,7 +398,7 @@ impl Task {
                 }
                 () = sleep_until(due.idle) => {
                     if connection.diagnostics().in_flight == 0 {
-                        return Some(End::Unwanted("it was not used".into()));
+                        return End::Unwanted("it was not used".into(), None);
                     }
                     watch.used();
                 }
@@ -332,13 +425,5 @@ impl Task {
 enum Trouble {
     Unresolved(Unresolved),
     Connect(ConnectError),
-    Lost(RequestError),
-}
-
-/// A command without its envelope, and what is to be told when it was noted.
-fn innermost(command: Command) -> (Command, Option<oneshot::Sender<()>>) {
-    match command {
-        Command::Noted(command, noted) => (*command, Some(noted)),
-        other => (other, None),
-    }
+    Lost(String),
 }

@@ -14,6 +14,9 @@ use super::server::ServerSetup;
 /// Longer than any connection is held.
 const NEVER: Duration = Duration::from_hours(24 * 365);
 
+/// How long discovery is put off while the server is busy.
+const BUSY: Duration = Duration::from_secs(5);
+
 /// Something that goes on while everything else does, too.
 pub(super) type Work<T> = Pin<Box<dyn Future<Output = Result<T, RequestError>> + Send>>;
 
@@ -23,7 +26,7 @@ pub(super) struct Watch {
     idle_timeout: Duration,
     discovery_interval: Duration,
     used_at: Instant,
-    listed_at: Instant,
+    discovery_at: Instant,
     healthy_at: Instant,
     beat_at: Instant,
     misses: u32,
@@ -32,6 +35,8 @@ pub(super) struct Watch {
     pub(super) listing: Option<Work<Catalog>>,
     /// A sign of life that is being waited for.
     pub(super) beating: Option<Work<()>>,
+    /// Changes that are waited for.
+    pub(super) changing: Option<Work<Changes>>,
 }
 
 /// When what is due.
@@ -50,25 +55,47 @@ pub(super) struct Due {
 impl Watch {
     pub(super) fn new(setup: &ServerSetup) -> Self {
         let now = Instant::now();
-        let or_never = |after: Option<Duration>| after.unwrap_or(NEVER).min(NEVER);
+        let discovery_interval = or_never(setup.discovery_interval);
         Self {
             pace: setup.pace,
             idle_timeout: or_never(setup.idle_timeout),
-            discovery_interval: or_never(setup.discovery_interval),
+            discovery_interval,
             used_at: now,
-            listed_at: now,
+            discovery_at: now + discovery_interval,
             healthy_at: now + setup.pace.healthy,
             beat_at: now + setup.pace.heartbeat,
             misses: 0,
             wanted: None,
             listing: None,
             beating: None,
+            changing: None,
         }
+    }
+
+    /// Goes over to other settings.
+    pub(super) fn adjust(&mut self, setup: &ServerSetup) {
+        self.pace = setup.pace;
+        self.idle_timeout = or_never(setup.idle_timeout);
+        self.discovery_interval = or_never(setup.discovery_interval);
+        self.discovery_at = Instant::now() + self.discovery_interval;
+    }
+
+    /// Waits for changes, unless that is what is being done.
+    pub(super) fn listen(&mut self, connection: &Arc<Connection>) {
+        self.changing.get_or_insert_with(|| {
+            let connection = connection.clone();
+            Box::pin(async move { Ok(connection.changes().await) })
+        });
+    }
+
+    /// Lists a little later, since the server is busy.
+    pub(super) fn postpone(&mut self) {
+        self.discovery_at = Instant::now() + BUSY;
     }
 
     /// Wants something listed, now or after what is being listed.
     pub(super) fn want(&mut self, changes: &Changes) {
-        self.listed_at = Instant::now();
+        self.discovery_at = Instant::now() + self.discovery_interval;
         let wanted = self.wanted.get_or_insert_default();
         wanted.tools |= changes.tools;
         wanted.resources |= changes.resources;
@@ -88,10 +115,10 @@ impl Watch {
     }
 
     /// When what is due.
-    pub(super) fn due(&self) -> Due {
+    pub(super) fn due(&self, used_at: Instant) -> Due {
         Due {
-            idle: self.used_at + self.idle_timeout,
-            discovery: self.listed_at + self.discovery_interval,
+            idle: self.used_at.max(used_at) + self.idle_timeout,
+            discovery: self.discovery_at,
             healthy: self.healthy_at,
             beat: match self.beating {
                 Some(_) => self.beat_at + NEVER,
@@ -122,6 +149,10 @@ impl Watch {
             }
         }
     }
+}
+
+fn or_never(after: Option<Duration>) -> Duration {
+    after.unwrap_or(NEVER).min(NEVER)
 }
 
 /// Waits for something that is being done; for ever, if nothing is.

@@ -238,22 +238,41 @@ async fn a_call_that_is_given_up_is_written_down_as_such() {
 }
 
 #[tokio::test]
+async fn what_a_dying_server_writes_is_framed_and_without_our_secrets() {
+    let script = "import sys; sys.stderr.write('bad key our-very-own-token\\n'); sys.exit(1)";
+    let config = json!({ "mcp": { "servers": {
+        "bad": {"command": "python3", "args": ["-c", script], "maxRestarts": 0},
+    } } });
+    let redactor = Redactor::new();
+    let _ = redactor.learn(&Secret::new("our-very-own-token"));
+    let house = House::with_redactor(StartMode::OnDemand, &config, &[], redactor);
+    house.started().await;
+    let outcome = house.call("bad/echo", json!({})).await;
+    assert_eq!(outcome.end, CallEnd::UnknownTool);
+    let view = house.servers.view(&house.main()).remove(0);
+    let reason = view.state.unwrap().reason.unwrap();
+    assert!(reason.contains("bad key"), "{reason}");
+    house.finish().await;
+}
+
+#[tokio::test]
+async fn an_error_about_something_else_takes_no_tool_away() {
+    let (fake, config) = one(json!({}));
+    let house = House::new(StartMode::OnDemand, &config, &[&fake]);
+    let agent = house.started().await;
+    let before = house.names(&agent).len();
+    // -32602, and the words "not found" are not about the tool.
+    house.call("fake/protocol_error", json!({})).await;
+    assert_eq!(house.names(&agent).len(), before);
+    house.finish().await;
+}
+
+#[tokio::test]
 async fn a_lazy_server_starts_with_the_first_call() {
     let (fake, config) = one(json!({"lazy": true}));
     let house = House::new(StartMode::Eager, &config, &[&fake]);
     tokio::time::sleep(A_MOMENT).await;
     assert_eq!(house.processes(), 0);
-    let agent = house.main();
-    house.servers.begin(&agent).await;
-    let mut tools = house.names(&agent);
-    for _ in 0..100 {
-        if !tools.is_empty() {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        tools = house.names(&agent);
-    }
-    assert_eq!(house.processes(), 1);
     let outcome = house.call("fake/echo", json!({"message": "x"})).await;
     assert_eq!(outcome.end, CallEnd::Ok);
     house.finish().await;

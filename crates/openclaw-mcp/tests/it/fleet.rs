@@ -36,8 +36,10 @@ fn wanted(
             pace: pace(2),
             idle_timeout: None,
             discovery_interval: None,
+            drain: SOON,
         },
         lazy: false,
+        catalog: Arc::default(),
     }
 }
 

@@ -100,6 +100,7 @@ pub(crate) fn lab_with(flags: &str, pace: Pace, change: impl FnOnce(&mut ServerS
         pace,
         idle_timeout: None,
         discovery_interval: None,
+        drain: SOON,
     };
     change(&mut setup);
     Lab {

@@ -312,3 +312,155 @@ async fn names_that_collide_after_cleaning_lead_to_their_own_servers() {
     }
     house.finish().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_limit_holds_however_servers_are_started() {
+    let fakes: Vec<_> = (0..5).map(|_| fake("")).collect();
+    let servers = |from: usize| {
+        let mut servers = json!({});
+        for (number, fake) in fakes.iter().enumerate().skip(from) {
+            servers[format!("server{number}")] = entry(fake, json!({}));
+        }
+        json!({ "mcp": { "servers": servers, "maxConcurrentServers": 2 } })
+    };
+    let all: Vec<_> = fakes.iter().collect();
+    let house = House::new(StartMode::OnDemand, &servers(0), &all);
+    house.started().await;
+    assert_eq!(house.processes(), 2, "all at once");
+    house.finish().await;
+    let house = House::new(StartMode::Eager, &servers(3), &all);
+    assert!(eventually(SOON, || ready(&house) == 2).await);
+    house.servers.reload(config(house.path(), &servers(0)));
+    house.started().await;
+    assert_eq!(house.processes(), 2, "those that run keep their places");
+    house.finish().await;
+}
+
+#[tokio::test]
+async fn what_was_shut_down_stays_so() {
+    let fake = fake("");
+    let text = json!({ "mcp": { "servers": { "fake": entry(&fake, json!({})) } } });
+    let house = House::new(StartMode::Eager, &text, &[&fake]);
+    let agent = house.started().await;
+    house.servers.shutdown().await;
+    house.servers.start(&agent, None).await;
+    house.servers.reload(config(house.path(), &text));
+    let outcome = house.call("fake/echo", json!({"message": "x"})).await;
+    assert!(outcome.end.is_error());
+    assert!(eventually(SOON, || house.processes() == 0).await);
+    house.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_removed_server_is_not_started_for_those_who_still_know_it() {
+    let fake = fake("");
+    let text = json!({ "mcp": { "servers": { "fake": entry(&fake, json!({})) } } });
+    let house = House::new(StartMode::OnDemand, &text, &[&fake]);
+    let agent = house.started().await;
+    house.servers.reload(config(house.path(), &json!({})));
+    assert!(eventually(SOON, || house.processes() == 0).await);
+    let outcome = house
+        .call_as(&agent, "fake/echo", json!({"message": "x"}))
+        .await;
+    assert!(outcome.end.is_error(), "{outcome:?}");
+    assert_eq!(house.processes(), 0);
+    house.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stopping_ends_although_somebody_wants_it_again() {
+    let fake = fake("--ignore-term --ignore-eof");
+    let text = json!({ "mcp": { "servers": { "fake": entry(&fake, json!({})) } } });
+    let house = House::new(StartMode::OnDemand, &text, &[&fake]);
+    let agent = house.started().await;
+    let server = house.servers.planned(&agent, "fake").unwrap().clone();
+    let disconnect = house.servers.disconnect(&server);
+    let connect = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        house.servers.connect(&server).await
+    };
+    let both = async { tokio::join!(disconnect, connect) };
+    let ((), state) = tokio::time::timeout(SOON, both).await.unwrap();
+    assert_eq!(state.unwrap().status, Status::Ready);
+    house.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn looking_at_a_failed_server_does_not_start_it() {
+    let fake = fake("--exit-after 1");
+    let more = json!({"maxRestarts": 0});
+    let text = json!({ "mcp": { "servers": { "fake": entry(&fake, more) } } });
+    let house = House::new(StartMode::OnDemand, &text, &[&fake]);
+    let agent = house.started().await;
+    let failed = |house: &House| {
+        let view = house.servers.view(&agent).remove(0);
+        view.state.unwrap()
+    };
+    assert_eq!(failed(&house).status, Status::Failed);
+    let starts = fake.journal().events("started").len();
+    for _ in 0..5 {
+        house.started().await;
+    }
+    assert_eq!(failed(&house).status, Status::Failed);
+    assert_eq!(fake.journal().events("started").len(), starts);
+    house.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_disconnected_server_is_gone_for_sessions_too() {
+    let fake = fake("");
+    let text =
+        json!({ "mcp": { "servers": { "own": entry(&fake, json!({"scope": "session"})) } } });
+    let house = House::new(StartMode::OnDemand, &text, &[&fake]);
+    let agent = house.main();
+    house
+        .servers
+        .start_for(&agent, "agent:main:secret-session")
+        .await;
+    assert_eq!(house.processes(), 1);
+    let server = house.servers.planned(&agent, "own").unwrap().clone();
+    house.servers.disconnect(&server).await;
+    assert!(eventually(SOON, || house.processes() == 0).await);
+    let outcome = house.call("own/echo", json!({"message": "x"})).await;
+    assert!(outcome.end.is_error());
+    assert_eq!(house.processes(), 0);
+    house.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn settings_that_are_no_launch_hold_after_a_reload() {
+    let fake = fake("");
+    let with = |timeout: u64| {
+        let more = json!({"requestTimeoutMs": timeout});
+        json!({ "mcp": { "servers": { "fake": entry(&fake, more) } } })
+    };
+    let house = House::new(StartMode::OnDemand, &with(200), &[&fake]);
+    house.started().await;
+    let outcome = house.call("fake/sleep", json!({"ms": 600})).await;
+    assert_eq!(outcome.end, CallEnd::Unknown);
+    house.servers.reload(config(house.path(), &with(30_000)));
+    let outcome = house.call("fake/sleep", json!({"ms": 600})).await;
+    assert_eq!(outcome.end, CallEnd::Ok, "{}", text(&outcome));
+    assert_eq!(house.processes(), 1);
+    house.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tools_of_a_changed_server_stay_listed() {
+    let fake = fake("--initialize-delay 700");
+    let with = |variable: &str| {
+        let more = json!({"env": {"A": variable}});
+        json!({ "mcp": { "servers": { "fake": entry(&fake, more) } } })
+    };
+    let house = House::new(StartMode::Eager, &with("1"), &[&fake]);
+    house.started().await;
+    house.servers.reload(config(house.path(), &with("2")));
+    assert!(
+        house
+            .names(&house.main())
+            .contains(&"mcp_fake_echo".to_owned())
+    );
+    let outcome = house.call("fake/echo", json!({"message": "x"})).await;
+    assert_eq!(outcome.end, CallEnd::Ok, "{}", text(&outcome));
+    house.finish().await;
+}

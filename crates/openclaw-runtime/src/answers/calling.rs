@@ -1,6 +1,6 @@
 //! Tools, and calls of them.
 
-use openclaw_content::shown_text;
+use openclaw_content::{shown_line, shown_text};
 use openclaw_engine::{
     ApprovalReport, ApprovalRequest, CallArguments, CallReport, CallRequest, EngineFailure,
     OfServer, ToolsReport,
@@ -14,6 +14,9 @@ use serde_json::{Map, Value};
 use crate::report::{content, tool_report};
 use crate::runtime::Runtime;
 use crate::unknown;
+
+/// How much of a name is shown.
+const NAME: usize = 200;
 
 impl Runtime {
     pub(super) async fn answer_tools(&self, query: OfServer) -> Result<ToolsReport, EngineFailure> {
@@ -48,8 +51,11 @@ impl Runtime {
                 arguments,
                 correlation: &request.correlation,
                 person: None,
-                // Whoever types the command is the person who approves.
-                approval: Approval::Given,
+                approval: if request.approved {
+                    Approval::Given
+                } else {
+                    Approval::Ask(None)
+                },
                 progress: None,
             })
             .await;
@@ -145,8 +151,9 @@ fn found<'a>(tools: &'a AgentTools, spelling: &str) -> Result<&'a AgentTool, Eng
             let names = several
                 .iter()
                 .map(|tool| format!("{}/{}", tool.server.name(), tool.prepared.definition.name));
-            let names: Vec<String> = names.collect();
-            let message = format!("`{spelling}` may mean one of several tools");
+            let names: Vec<String> = names.map(|name| shown_line(&name, NAME)).collect();
+            let shown = shown_line(spelling, NAME);
+            let message = format!("`{shown}` may mean one of several tools");
             Err(EngineFailure::asker("ambiguous-tool", message)
                 .hint(format!("write one of: {}", names.join(", "))))
         }

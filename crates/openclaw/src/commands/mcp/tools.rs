@@ -57,6 +57,7 @@ pub(super) fn call(
         agent,
         tool: options.tool,
         arguments,
+        approved: true,
         framed: options.framed,
         correlation: session.operation.to_string(),
     };

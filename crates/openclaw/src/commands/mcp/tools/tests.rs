@@ -6,6 +6,7 @@ fn call(tool: &str, framed: bool, json: bool) -> Run {
         agent: None,
         tool: tool.to_owned(),
         arguments: CallArguments::default(),
+        approved: true,
         framed,
         correlation: "0".to_owned(),
     };
