@@ -1,30 +1,30 @@
 //! The real program, run as people run it.
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod calling;
 #[cfg(test)]
 mod command_line;
 #[cfg(test)]
 mod config;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod connecting;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod importing;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod lab;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod listing;
 #[cfg(test)]
 mod logging;
 #[cfg(test)]
 mod mcp;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod offers;
 #[cfg(test)]
 mod program;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod real;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod scripted;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod stopping;
