@@ -1,30 +1,41 @@
 //! The real program, run as people run it.
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod calling;
 #[cfg(test)]
 mod command_line;
 #[cfg(test)]
 mod config;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod connecting;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+mod examples;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod importing;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod lab;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod listing;
 #[cfg(test)]
 mod logging;
 #[cfg(test)]
 mod mcp;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod offers;
 #[cfg(test)]
 mod program;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod real;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod scripted;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod stopping;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use crate::lab::Lab;
+use crate::program::Run;
 
 /// Where the servers are.
 fn partners() -> PathBuf {
@@ -140,4 +141,58 @@ fn the_reference_server_for_times_is_called() {
         "timezone=Europe/Atlantis",
     ];
     assert_eq!(lab.run(&wrong).code, Some(1));
+}
+
+/// Runs a command with an example, as somebody who has installed the servers in `~/mcp`.
+fn with_example(lab: &Lab, name: &str, arguments: &[&str]) -> Run {
+    let mcp = lab.home.path().join("mcp");
+    let modules = partners().join("node_modules");
+    if !mcp.exists() {
+        std::fs::create_dir(&mcp).unwrap();
+        std::os::unix::fs::symlink(&modules, mcp.join("node_modules")).unwrap();
+    }
+    let example = format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"));
+    let output = lab
+        .home
+        .command(arguments)
+        .args(["--config", &example])
+        .env("PATH", modules.join(".bin"))
+        .output()
+        .unwrap();
+    let run = lab.home.finish(output);
+    assert_eq!(lab.processes(), 0, "a process is left: {run}");
+    run
+}
+
+#[test]
+fn the_examples_do_what_they_say() {
+    let lab = Lab::empty();
+    let call = ["mcp", "call", "everything/echo", "message=hello"];
+    let run = with_example(&lab, "everything.json", &call);
+    assert_eq!(run.stdout, "Echo: hello\n", "{run}");
+    let names = |agent: &str| {
+        let tools = ["mcp", "tools", "--json", "--agent", agent];
+        let report = with_example(&lab, "restricted.json", &tools).json();
+        let tools = report["tools"].as_array().unwrap().clone();
+        tools
+            .iter()
+            .map(|tool| tool["tool"].as_str().unwrap().to_owned())
+            .collect::<Vec<String>>()
+    };
+    let main = names("main");
+    assert!(main.contains(&"read_text_file".to_owned()), "{main:?}");
+    assert!(!main.contains(&"write_file".to_owned()), "{main:?}");
+    let guest = names("guest");
+    let lists = |name: &String| name.starts_with("list_");
+    assert!(!guest.is_empty() && guest.iter().all(lists), "{guest:?}");
+    let write = [
+        "mcp",
+        "call",
+        "files/write_file",
+        "path=/tmp/x",
+        "content=x",
+    ];
+    let run = with_example(&lab, "restricted.json", &write);
+    assert_eq!(run.code, Some(1), "{run}");
+    assert!(run.stderr.contains("not allowed"), "{run}");
 }
