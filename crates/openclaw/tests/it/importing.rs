@@ -131,7 +131,7 @@ fn one_client_or_one_file_can_be_named() {
 fn a_source_that_is_not_there_is_a_mistake() {
     let lab = Lab::empty();
     for (source, words) in [
-        ("curser", "clients are named claude, claude-code, cursor"),
+        ("emacs", "clients are named claude, claude-code, cursor"),
         ("missing.json", "there is no file"),
         ("cursor", "there are no servers of Cursor; looked at: "),
         ("", "expected one of claude"),

@@ -189,6 +189,7 @@ fn a_doctor_that_probes_says_what_works_and_what_does_not() {
         assert_eq!(run.code, Some(1), "{run}");
         assert!(run.stdout.contains("fake is connected, 3 tools"), "{run}");
         assert!(run.stdout.contains("private needs a login"), "{run}");
+        assert_eq!(run.stdout.matches("problem  ").count(), 2, "{run}");
         assert!(run.stdout.contains("/nowhere/program"), "{run}");
     }
     let run = lab.run(&["doctor", "--json"]);

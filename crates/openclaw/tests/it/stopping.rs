@@ -12,6 +12,7 @@ use crate::lab::{Lab, SOON};
 fn calling(lab: &Lab) -> Child {
     let child = lab.start(&["mcp", "call", "fake/sleep", "ms=60000"]);
     assert!(wait_until(SOON, || lab.calls() == 1), "the call arrives");
+    assert_ne!(lab.processes(), 0, "what is looked for later is there now");
     child
 }
 
