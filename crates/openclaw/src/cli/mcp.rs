@@ -5,7 +5,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::{DoctorOptions, Json};
+use crate::cli::{DoctorOptions, ImportOptions, Json};
 
 /// Options of every `mcp` command.
 #[derive(Debug, Args)]
@@ -117,6 +117,8 @@ pub(crate) enum McpCommand {
         #[command(flatten)]
         json: Json,
     },
+    /// Takes over the servers of other MCP clients
+    Import(ImportOptions),
     /// Shows what a server wrote to its standard error
     Logs {
         /// The server

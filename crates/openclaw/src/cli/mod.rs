@@ -1,5 +1,6 @@
 //! The commands, their options and their help.
 
+mod import;
 mod mcp;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use clap_complete::Shell;
 
 use crate::logging::{LogFormat, LogLevel};
 
+pub(crate) use import::ImportOptions;
 pub(crate) use mcp::{
     CallOptions, ConnectOptions, McpCommand, McpOptions, ReadOptions, TransportWord,
 };

@@ -122,7 +122,15 @@ pub(super) fn run(
             }
         }
         if options.probe {
-            findings.extend(probed(session)?);
+            // What is known to be missing need not be said twice.
+            let mut probed = probed(session)?;
+            probed.retain(|new| {
+                let is_known = |old: &Finding| {
+                    old.level == Level::Problem && old.server.is_some() && old.server == new.server
+                };
+                !findings.iter().any(is_known)
+            });
+            findings.extend(probed);
         }
     }
     findings.extend(checks::state_directory(&location.state));

@@ -6,6 +6,7 @@
 mod content;
 mod details;
 mod expiry;
+mod import;
 mod overview;
 mod prompts;
 mod resources;
@@ -17,6 +18,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 pub(crate) use content::{blob_line, block, call, framed};
 pub(crate) use details::details;
+pub(crate) use import::{ImportLine, ImportOutcome, ImportReport, ImportedFile, import};
 pub(crate) use overview::overview;
 pub(crate) use prompts::{prompt, prompts};
 pub(crate) use resources::{read, resources};

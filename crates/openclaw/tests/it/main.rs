@@ -1,12 +1,41 @@
 //! The real program, run as people run it.
 
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod calling;
 #[cfg(test)]
 mod command_line;
 #[cfg(test)]
 mod config;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod connecting;
+#[cfg(test)]
+mod examples;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod importing;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod lab;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod listing;
 #[cfg(test)]
 mod logging;
 #[cfg(test)]
 mod mcp;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod offers;
 #[cfg(test)]
 mod program;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod real;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod scripted;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod stopping;

@@ -55,7 +55,7 @@ fn add(
     if is_there && !options.force {
         return Err(definitions::exists(name));
     }
-    let trial = trial::config(session, server, config)?;
+    let trial = trial::config(session, server, &config)?;
     let details = if options.no_check {
         None
     } else {

@@ -8,6 +8,7 @@
 //! | `connect` | a new server: tried, then written |
 //! | `trial` | a configuration that has nothing but a new server |
 //! | `entry` | the definition of a new server, from the command line |
+//! | `import` | servers of other clients: found, checked, written |
 //! | `naming` | the name of a new server that was given none |
 //! | `definitions` | definitions in the configuration: shown, written, deleted |
 //! | `words` | `KEY=VALUE`, and JSON from the command line |
@@ -17,6 +18,7 @@ pub(super) mod canned;
 mod connect;
 mod definitions;
 mod entry;
+mod import;
 mod naming;
 mod offers;
 mod servers;
@@ -64,6 +66,7 @@ pub(super) fn run(session: &mut Session<'_>, options: McpOptions) -> Result<Exit
             json,
         } => offers::prompt(session, agent, (server, name), &arguments, json.wanted),
         McpCommand::Connect(options) => connect::run(session, agent, &options),
+        McpCommand::Import(options) => import::run(session, &options),
         McpCommand::Remove { name, json } => {
             definitions::remove(session, agent, &name, json.wanted)
         }

@@ -17,13 +17,31 @@ use crate::failure::Failure;
 pub(super) fn config(
     session: &mut Session<'_>,
     server: &NewServer,
-    known: Config,
+    known: &Config,
 ) -> Result<Config, Failure> {
+    let trial = judged(session, server, known)?;
+    session.output.warn(&trial.warnings)?;
+    Ok(trial.config)
+}
+
+/// A new server by itself.
+pub(super) struct Trial {
+    pub(super) config: Config,
+    /// What a person should know about it.
+    pub(super) warnings: Vec<String>,
+}
+
+/// The same, for who tells the warnings later or not at all.
+pub(super) fn judged(
+    session: &Session<'_>,
+    server: &NewServer,
+    known: &Config,
+) -> Result<Trial, Failure> {
     learn(session, &server.entry);
     let servers = json!({ server.name.as_str(): server.entry });
     let text = json!({
         "mcp": { "servers": servers },
-        "secrets": { "providers": provider_kinds(&known) },
+        "secrets": { "providers": provider_kinds(known) },
     });
     let loaded = load_text(session, &text.to_string())?;
     session.learn(&loaded);
@@ -36,13 +54,13 @@ pub(super) fn config(
     match loaded.config {
         Some(config) if errors.is_empty() => {
             let warnings = loaded.report.warnings();
-            warn(
-                session,
-                warnings.filter(|problem| problem.server().is_some()),
-            )?;
-            Ok(Config {
-                secret_providers: known.secret_providers,
-                ..config
+            let own = warnings.filter(|problem| problem.server().is_some());
+            Ok(Trial {
+                warnings: own.map(words).collect(),
+                config: Config {
+                    secret_providers: known.secret_providers.clone(),
+                    ..config
+                },
             })
         }
         _ => Err(Failure::usage("config", errors.join("\n"))),
@@ -54,13 +72,16 @@ pub(super) fn warn<'p>(
     session: &mut Session<'_>,
     warnings: impl Iterator<Item = &'p Problem>,
 ) -> Result<(), Failure> {
-    let sentences: Vec<String> = warnings
-        .map(|problem| match problem.help_text() {
-            Some(help) => format!("{}: {help}", problem.message()),
-            None => problem.message().to_owned(),
-        })
-        .collect();
+    let sentences: Vec<String> = warnings.map(words).collect();
     session.output.warn(&sentences)
+}
+
+/// A warning with what to do about it.
+fn words(problem: &Problem) -> String {
+    match problem.help_text() {
+        Some(help) => format!("{}: {help}", problem.message()),
+        None => problem.message().to_owned(),
+    }
 }
 
 /// What is wrong, with the field of the server that it is about.
@@ -117,16 +138,22 @@ fn load_text(session: &Session<'_>, text: &str) -> Result<Loaded, Failure> {
         let message = format!("cannot write a temporary file: {error}");
         Failure::failed("state", message)
     };
-    let state = session.state()?;
+    let location = session.location()?;
+    // Looking at something is no reason to make a state directory.
+    let directory = if location.state.is_dir() {
+        session.state()?.path().to_owned()
+    } else {
+        std::env::temp_dir()
+    };
     let mut file = tempfile::Builder::new()
         .prefix(".openclaw-")
         .suffix(".json")
-        .tempfile_in(state.path())
+        .tempfile_in(directory)
         .map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     let location = Location {
         config: file.path().to_owned(),
-        ..session.location()?
+        ..location
     };
     Ok(load(&location, &session.environment))
 }

@@ -143,11 +143,14 @@ fn a_definition_with_mistakes_is_refused_and_nothing_is_written() {
     let (result, _, _) = connect(home.path(), &["--no-check", "http://192.0.2.1/mcp"]);
     let message = result.unwrap_err();
     assert!(message.starts_with("Usage config: url: "), "{message}");
+    let state = home.path().join(".openclaw");
+    assert!(!state.exists(), "a look makes no state directory");
+    fs::create_dir(&state).unwrap();
     let line = ["--no-check", "--", "x", "secret://env/KEY"];
     let message = connect(home.path(), &line).0.unwrap_err();
     assert!(message.starts_with("Usage config: args"), "{message}");
     assert_eq!(config(home.path()), None);
-    let left: Vec<_> = fs::read_dir(home.path().join(".openclaw"))
+    let left: Vec<_> = fs::read_dir(state)
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();

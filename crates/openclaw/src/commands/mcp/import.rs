@@ -1,0 +1,237 @@
+//! Servers of other MCP clients: found, checked as our own, written to the configuration.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use openclaw_config::{Config, ConfiguredServer};
+use openclaw_import::{Found, ImportedServer, Platform, Source, Surroundings, Variables, find};
+use serde_json::Value as Json;
+
+use crate::cli::ImportOptions;
+use crate::commands::Session;
+use crate::commands::configuration::{find_agent, usable_config};
+use crate::commands::mcp::entry::{self, NewServer};
+use crate::commands::mcp::{definitions, trial};
+use crate::failure::{Exit, Failure, Told};
+use crate::render::{self, ImportLine, ImportOutcome, ImportReport, ImportedFile};
+
+pub(super) fn run(session: &mut Session<'_>, options: &ImportOptions) -> Result<Exit, Failure> {
+    let source = match &options.from {
+        None => Source::All,
+        Some(text) => text
+            .parse()
+            .map_err(|error| Failure::usage("usage", format!("`--from`: {error}")))?,
+    };
+    let found = find(&source, &surroundings(session)?);
+    check_presence(&source, &found)?;
+    let mut import = Import {
+        known: usable_config(session)?,
+        options,
+        taken: BTreeMap::new(),
+        warnings: Vec::new(),
+        unwritten: 0,
+    };
+    let mut files = Vec::new();
+    for file in &found {
+        files.push(import.file(session, file)?);
+    }
+    let report = ImportReport {
+        files,
+        is_rehearsal: options.dry_run,
+    };
+    if options.json.wanted {
+        session.output.print_json(&report.json())?;
+    } else {
+        let config = session.location()?.config.display().to_string();
+        let text = render::import(&report, &config, session.output.page());
+        session.output.print(&text)?;
+    }
+    session.output.warn(&import.warnings)?;
+    let is_useless = source != Source::All && report.is_nothing_but_problems();
+    Ok(if import.unwritten > 0 || is_useless {
+        Exit::Failed
+    } else {
+        Exit::Done
+    })
+}
+
+/// The machine, as far as the session knows it.
+fn surroundings(session: &Session<'_>) -> Result<Surroundings, Failure> {
+    let environment = session.environment.clone();
+    let variables = Variables::new(move |name| environment.variable(name).map(OsString::from));
+    let directory = session.environment.directory();
+    let surroundings = Surroundings::from_variables(Platform::current(), directory, variables);
+    let mut surroundings = surroundings.ok_or_else(|| {
+        Failure::usage("location", "there is no home directory to look into").hint("set HOME")
+    })?;
+    if let Some(home) = session.environment.home() {
+        surroundings.home = home;
+    }
+    Ok(surroundings)
+}
+
+/// A source that was named has to be there; whether it can be used is another question.
+fn check_presence(source: &Source, found: &[Found]) -> Result<(), Failure> {
+    let is_there = |file: &Found| !file.servers.is_empty() || file.path.exists();
+    if *source == Source::All || found.iter().any(is_there) {
+        return Ok(());
+    }
+    let problems = found.iter().flat_map(|file| &file.problems);
+    let problems: Vec<&str> = problems.map(String::as_str).collect();
+    Err(Failure::usage("unknown-source", problems.join("\n")))
+}
+
+/// An import on its way.
+struct Import<'o> {
+    /// The configuration as it was before.
+    known: Config,
+    options: &'o ImportOptions,
+    /// Where each name was taken from.
+    taken: BTreeMap<String, String>,
+    warnings: Vec<String>,
+    /// How many servers could not be written.
+    unwritten: usize,
+}
+
+impl Import<'_> {
+    fn file(&mut self, session: &Session<'_>, file: &Found) -> Result<ImportedFile, Failure> {
+        let mut lines = Vec::new();
+        for server in &file.servers {
+            lines.push(ImportLine {
+                name: server.name.clone(),
+                outcome: self.server(session, file, server)?,
+            });
+        }
+        Ok(ImportedFile {
+            client: file.client.clone(),
+            path: file.path.display().to_string(),
+            lines,
+            problems: told(session, &file.problems),
+        })
+    }
+
+    fn server(
+        &mut self,
+        session: &Session<'_>,
+        file: &Found,
+        server: &ImportedServer,
+    ) -> Result<ImportOutcome, Failure> {
+        if let Some(other) = self.taken.get(&server.name) {
+            let reason = format!("a server of this name is taken from {other}");
+            return Ok(ImportOutcome::Skipped(reason));
+        }
+        let new = match entry::server_name(&server.name) {
+            Ok(name) => NewServer {
+                name,
+                entry: server.entry.clone(),
+            },
+            Err(failure) => return refused(session, failure),
+        };
+        let trial = match trial::judged(session, &new, &self.known) {
+            Ok(trial) => trial,
+            Err(failure) => return refused(session, failure),
+        };
+        let mut taken = ImportOutcome::Taken {
+            target: target(session, &trial.config, &server.name)?,
+            notes: told(session, &server.notes),
+            is_written: false,
+        };
+        let place = format!("{} ({})", file.client, file.path.display());
+        match self.standing(&trial.config, &server.name) {
+            Standing::Same => {
+                taken.note("it is there already, with the same definition");
+                self.taken.insert(server.name.clone(), place);
+                return Ok(taken);
+            }
+            Standing::Other if !self.options.force => {
+                let reason = "there is another server of this name; `--force` replaces it";
+                return Ok(ImportOutcome::Skipped(reason.to_owned()));
+            }
+            Standing::Other | Standing::New => {}
+        }
+        if !self.options.dry_run {
+            let force = self.options.force;
+            match definitions::write(session, &new.name, new.entry, force) {
+                Ok(_) => taken.set_written(),
+                Err(Failure::Told(told)) => {
+                    self.unwritten += 1;
+                    return Ok(skipped(session, &told));
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        self.taken.insert(server.name.clone(), place);
+        self.warnings.extend(trial.warnings);
+        Ok(taken)
+    }
+
+    /// How a server stands to the one of its name that the configuration has.
+    fn standing(&self, trial: &Config, name: &str) -> Standing {
+        let named = |server: &&Arc<ConfiguredServer>| server.name.as_str() == name;
+        let new = trial.servers().find(named);
+        let mut there = self.known.servers().filter(named).peekable();
+        if there.peek().is_none() {
+            return Standing::New;
+        }
+        let is_same = |server: &Arc<ConfiguredServer>| {
+            new.is_some_and(|new| {
+                server.enabled == new.enabled && server.definition == new.definition
+            })
+        };
+        if there.all(is_same) {
+            Standing::Same
+        } else {
+            Standing::Other
+        }
+    }
+}
+
+/// How a server stands to the configuration.
+enum Standing {
+    /// It has none of this name.
+    New,
+    /// It has the very same.
+    Same,
+    /// It has another of this name.
+    Other,
+}
+
+/// A server that can't be used is left out; that nothing can be checked at all is a failure.
+fn refused(session: &Session<'_>, failure: Failure) -> Result<ImportOutcome, Failure> {
+    match failure {
+        Failure::Told(told) if told.exit == Exit::Usage => Ok(skipped(session, &told)),
+        other => Err(other),
+    }
+}
+
+/// A server that is left out for the reason of a failure.
+fn skipped(session: &Session<'_>, told: &Told) -> ImportOutcome {
+    let reason = told.message.replace('\n', "; ");
+    ImportOutcome::Skipped(session.redactor.redact(&reason).into_owned())
+}
+
+/// Sentences without credentials.
+fn told(session: &Session<'_>, sentences: &[String]) -> Vec<String> {
+    let sentences = sentences.iter();
+    sentences
+        .map(|sentence| session.redactor.redact(sentence).into_owned())
+        .collect()
+}
+
+/// The program with its arguments, or the address; credentials hidden.
+fn target(session: &Session<'_>, trial: &Config, name: &str) -> Result<String, Failure> {
+    let shown = trial.show(find_agent(trial, None)?, session.redactor);
+    let server = &shown["mcp"]["servers"][name];
+    if let Some(address) = server["url"].as_str() {
+        return Ok(address.to_owned());
+    }
+    let arguments = server["args"].as_array();
+    let words = arguments.into_iter().flatten().filter_map(Json::as_str);
+    let words: Vec<&str> = server["command"]
+        .as_str()
+        .into_iter()
+        .chain(words)
+        .collect();
+    Ok(words.join(" "))
+}
