@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, set_child_subreaper,
-    set_parent_process_death_signal, setsid, wait, waitpid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, pidfd_open,
+    set_child_subreaper, set_parent_process_death_signal, setsid, wait, waitid, waitpid,
 };
 
 use crate::guarded::guardian::channel::{Receiver, send};
@@ -203,8 +203,7 @@ impl Guardian<'_> {
         {
             self.signal_leftovers(Signal::KILL);
         }
-        self.reap_leftovers();
-        if self.find_leftovers().is_empty() {
+        if !self.has_leftovers() {
             self.leftovers.deadline = None;
             for number in std::mem::take(&mut self.leftovers.of) {
                 self.tell(Event::Gone { number })?;
@@ -213,23 +212,49 @@ impl Guardian<'_> {
         Ok(())
     }
 
+    /// Reaps what programs left behind, and says whether anything is left of it.
+    fn has_leftovers(&self) -> bool {
+        // Whoever has ended may have left children of its own, which are ours then.
+        loop {
+            let found = self.leftovers(self.tree().as_ref());
+            let reaped = |pid: &i32| {
+                let pid = Pid::from_raw(*pid);
+                pid.is_some_and(|pid| {
+                    matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(Some(_)))
+                })
+            };
+            if found.is_empty() {
+                return false;
+            }
+            if found.iter().filter(|pid| reaped(pid)).count() < found.len() {
+                return true;
+            }
+        }
+    }
+
+    /// All processes, unless we have no children but programs: looking at all of them takes long
+    /// where there are many.
+    fn tree(&self) -> Option<Tree> {
+        (!self.programs.is_empty() || has_children()).then(Tree::now)
+    }
+
     /// The children of ours that are not programs.
-    fn find_leftovers(&self) -> Vec<i32> {
+    fn leftovers(&self, tree: Option<&Tree>) -> Vec<i32> {
         let programs: Vec<i32> = self
             .programs
             .values()
             .map(|program| program.pid.as_raw_nonzero().get())
             .collect();
-        let children = Tree::now().children(self.us).to_vec();
-        children
-            .into_iter()
-            .filter(|pid| !programs.contains(pid))
-            .collect()
+        let children = tree.map_or(&[][..], |tree| tree.children(self.us));
+        let children = children.iter().copied();
+        children.filter(|pid| !programs.contains(pid)).collect()
     }
 
     fn signal_leftovers(&self, signal: Signal) {
-        let tree = Tree::now();
-        for leftover in self.find_leftovers() {
+        let Some(tree) = self.tree() else {
+            return;
+        };
+        for leftover in self.leftovers(Some(&tree)) {
             for descendant in tree.descendants(leftover).into_iter().rev() {
                 signal_descendant(descendant, self.us, signal);
             }
@@ -237,18 +262,16 @@ impl Guardian<'_> {
         }
     }
 
-    fn reap_leftovers(&self) {
-        for leftover in self.find_leftovers() {
-            if let Some(pid) = Pid::from_raw(leftover) {
-                let _ = waitpid(Some(pid), WaitOptions::NOHANG);
-            }
-        }
-    }
-
     /// Ends all programs and all they have started, then returns.
     fn end_everything(&mut self) {
         let deadline = Instant::now() + LAST_GRACE;
-        let everything = || Tree::now().descendants(self.us);
+        let everything = || {
+            if has_children() {
+                Tree::now().descendants(self.us)
+            } else {
+                Vec::new()
+            }
+        };
         for pid in everything().into_iter().rev() {
             signal_descendant(pid, self.us, Signal::TERM);
         }
@@ -271,6 +294,12 @@ impl Guardian<'_> {
     fn tell(&self, event: Event) -> io::Result<()> {
         send(&self.socket, &event.encode(), &[])
     }
+}
+
+/// Whether there is any process that we are the parent of, ended or not.
+fn has_children() -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::All, options), Err(rustix::io::Errno::CHILD))
 }
 
 /// Starts a program in a process group of its own, with no more rights than we have.
