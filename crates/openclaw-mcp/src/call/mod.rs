@@ -13,7 +13,7 @@ mod result_text;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use openclaw_content::{DEFAULT_RESULT_BYTES, Excerpt, ModelText, Origin, failure};
+use openclaw_content::{DEFAULT_RESULT_BYTES, Excerpt, ModelText, Origin, failure, note};
 use openclaw_mcp_client::{
     CallOptions, Outcome, Person, ProgressListener, RequestError, ToolResult,
 };
@@ -92,11 +92,10 @@ struct Stop {
 impl Stop {
     /// In our own words.
     fn told(end: CallEnd, origin: &Origin, template: &'static str, names: &[&str]) -> Self {
-        let text = failure(origin, template, names);
         Self {
-            problem: text.as_str().to_owned(),
             end,
-            text,
+            text: failure(origin, template, names),
+            problem: note(template, names).into_string(),
         }
     }
 }

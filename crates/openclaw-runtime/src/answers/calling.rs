@@ -134,7 +134,8 @@ impl Runtime {
         }
         if candidates.is_empty() {
             if let Some((server, _)) = spelling.split_once('/') {
-                return Err(unknown::server(agent, server));
+                // Either there is none, or it can't be asked: that is the answer.
+                self.started(agent, Some(server)).await?;
             }
             // To suggest something, all have to be known.
             self.servers.start(agent, None).await;
