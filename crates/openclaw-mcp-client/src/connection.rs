@@ -64,6 +64,9 @@ pub struct Diagnostics {
     pub stderr: Vec<String>,
     /// How many lines there were in all.
     pub stderr_total: u64,
+    /// How the session begins that the server assigned, if it did. Not all of it: whoever has it
+    /// can take part.
+    pub session: Option<String>,
     /// How many things that it sent could not be used.
     pub passed_over: u64,
     /// How many requests wait for their answers.
@@ -105,6 +108,10 @@ impl Connection {
             pid: program.map(Stdio::pid),
             stderr: stderr.map(StderrTail::lines).unwrap_or_default(),
             stderr_total: stderr.map(StderrTail::total).unwrap_or_default(),
+            session: match &self.core.link {
+                Link::Streamable(streamable) => streamable.session_start(),
+                Link::Stdio(_) | Link::Events(_) => None,
+            },
             passed_over: self.core.inbound.oddities(),
             in_flight: self.core.inbound.in_flight.len(),
         }

@@ -38,7 +38,7 @@ pub use approval::{
 };
 pub use arguments::{ArgumentCheck, InvalidArguments, OutputCheck, UnusableSchema, typed_words};
 pub use assembly::{AgentTool, AgentTools, Meant};
-pub use audit::{AuditEntry, AuditLog, CallOutcome};
+pub use audit::{AuditEntry, AuditLog, CallOutcome, written_moment};
 pub use call::{Approval, Call, CallEnd, Part, ToolChoice, ToolOutcome};
 pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNames, ToolSource};
 pub use offering::{Offering, PreparedTool};

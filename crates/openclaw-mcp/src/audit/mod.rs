@@ -11,6 +11,8 @@ use ring::hmac;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub use self::moment::written as written_moment;
+
 /// How many bytes of a hash are written.
 const HASH: usize = 16;
 /// How much of a name is written.

@@ -6,12 +6,14 @@
 //!
 //! It always ends in an outcome, never in an error.
 
+mod before;
 mod outcome;
 mod record;
 mod result_text;
+mod unknown;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use openclaw_content::{DEFAULT_RESULT_BYTES, Excerpt, ModelText, Origin, failure, note};
 use openclaw_mcp_client::{
@@ -21,19 +23,12 @@ use serde_json::{Map, Value};
 
 pub use self::outcome::{CallEnd, Part, ToolOutcome};
 use self::record::Record;
-use crate::approval::{ApprovalDecision, ApprovalRequest, Approver, decide_approval};
+use self::unknown::{is_about_unknown, says_unknown};
+use crate::approval::Approver;
 use crate::assembly::{AgentTool, AgentTools, Meant};
-use crate::audit::AuditEntry;
 use crate::policy::Decision;
 use crate::results::{READ_RESULT, answer_read_result};
 use crate::servers::{AgentPlan, Servers};
-
-/// How long arguments may be that nothing checks.
-const LARGEST: usize = 8 * 1024 * 1024;
-/// With which servers refuse a call of a tool that is not there.
-const INVALID_PARAMS: i64 = -32602;
-/// How long a person may think about a call.
-const THINKING: Duration = Duration::from_mins(10);
 
 /// How the tool of a call is named.
 #[derive(Clone, Copy, Debug)]
@@ -223,118 +218,12 @@ impl Servers {
                 Ok(result)
             }
             Err(error) => {
-                if let RequestError::Refused(refusal) = &error
-                    && refusal.code == INVALID_PARAMS
-                    && mentions_unknown(&refusal.message, name)
-                {
+                if is_about_unknown(&error, name) {
                     self.forget_tool(call, tool).await;
                 }
                 Err(self.failed(origin, &error))
             }
         }
-    }
-
-    /// The arguments, if they fit.
-    fn checked(
-        &self,
-        call: &Call<'_>,
-        tool: &AgentTool,
-        origin: &Origin,
-    ) -> Result<Map<String, Value>, Stop> {
-        let arguments = call.arguments.clone();
-        match tool.prepared.arguments() {
-            None if is_too_large(&arguments) => {
-                let told = "the arguments are too large";
-                Err(Stop::told(CallEnd::InvalidArguments, origin, told, &[]))
-            }
-            None => Ok(arguments),
-            Some(check) => check.check(arguments).map_err(|invalid| {
-                // It names what the server's schema says and what the model wrote.
-                self.stop_framed(CallEnd::InvalidArguments, origin, invalid.to_string())
-            }),
-        }
-    }
-
-    /// Asks whoever is to be asked.
-    async fn approved(
-        &self,
-        call: &Call<'_>,
-        tool: &AgentTool,
-        origin: &Origin,
-        arguments: &Map<String, Value>,
-    ) -> Result<(), Stop> {
-        let approver = match call.approval {
-            Approval::Given => return Ok(()),
-            Approval::Ask(approver) => approver,
-        };
-        let request = ApprovalRequest {
-            agent: call.agent.agent.id.as_str(),
-            tool: &tool.named,
-            definition: &tool.prepared.definition,
-            trust_annotations: tool
-                .server
-                .server()
-                .is_some_and(|server| server.trust_annotations),
-            arguments,
-        };
-        let decision = decide_approval(
-            &call.agent.approval,
-            &self.approvals,
-            approver,
-            call.agent.agent.without_person,
-            &request,
-            tokio::time::Instant::now() + THINKING,
-        );
-        match decision.await {
-            ApprovalDecision::Approved if approver.is_none() || self.is_still(call, tool) => Ok(()),
-            ApprovalDecision::Approved => {
-                let told = "the tool or what is allowed has changed meanwhile, the call was not \
-                            made";
-                Err(Stop::told(CallEnd::NotDone, origin, told, &[]))
-            }
-            ApprovalDecision::Rejected { reason } => Err(Stop::told(
-                CallEnd::Rejected,
-                origin,
-                reason.sentence(),
-                &[],
-            )),
-        }
-    }
-
-    /// Whether a tool is still what it was when a person was asked about it, and still allowed.
-    fn is_still(&self, call: &Call<'_>, tool: &AgentTool) -> bool {
-        let Ok(agent) = self.agent(Some(call.agent.agent.id.as_str())) else {
-            return false;
-        };
-        let tools = self.tools(&agent, call.session);
-        tools.get(tool.name().as_str()).is_some_and(|now| {
-            now.is_offered()
-                && now.prepared.hash == tool.prepared.hash
-                && now.server.fingerprint() == tool.server.fingerprint()
-        })
-    }
-
-    /// There is no such tool, or more than one.
-    fn unknown(
-        &self,
-        call: &Call<'_>,
-        told: &'static str,
-        names: &str,
-        started: Instant,
-    ) -> ToolOutcome {
-        let outcome = ToolOutcome::unknown(call.tool.text(), told, names, started);
-        let entry = AuditEntry {
-            agent: call.agent.agent.id.as_str(),
-            session: call.session,
-            server: "",
-            tool: call.tool.text(),
-            arguments: &call.arguments,
-            outcome: outcome.end.audited(),
-            duration: outcome.duration,
-            correlation: call.correlation,
-        };
-        self.audit.record(&entry, SystemTime::now());
-        outcome
     }
 
     /// What becomes of a request that has no result.
@@ -367,19 +256,6 @@ impl Servers {
         }
     }
 
-    /// Takes a tool off the list that the server says it does not have, and lists anew.
-    async fn forget_tool(&self, call: &Call<'_>, tool: &AgentTool) {
-        tool.offering.remove(&tool.prepared.definition.name);
-        tracing::warn!(
-            server = tool.server.name(),
-            tool = tool.prepared.definition.name,
-            "the server does not know a tool that it listed"
-        );
-        if let Some(instance) = self.instance(&tool.server, call.session) {
-            instance.refresh().await;
-        }
-    }
-
     /// Reads on in a result that was cut.
     fn read_on(&self, call: &Call<'_>, started: Instant) -> ToolOutcome {
         let agent = call.agent.agent.id.as_str();
@@ -408,40 +284,10 @@ impl Servers {
     }
 }
 
-/// Whether a result says that the tool is not there: the official libraries put it so.
-fn says_unknown(result: &ToolResult, tool: &str) -> bool {
-    result.content.iter().any(|content| match content {
-        openclaw_mcp_client::Content::Text { text, .. } => {
-            text.starts_with("MCP error -32602") && mentions_unknown(text, tool)
-        }
-        _ => false,
-    })
-}
-
-/// Whether a text says of this tool, and not of something else, that it is not there.
-fn mentions_unknown(text: &str, tool: &str) -> bool {
-    let plain = |text: &str| {
-        let words = text.to_lowercase().replace(['\'', '"', '`', ':'], " ");
-        words.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    let (text, tool) = (plain(text), plain(tool));
-    [
-        format!("unknown tool {tool}"),
-        format!("tool {tool} not found"),
-        format!("tool not found {tool}"),
-    ]
-    .iter()
-    .any(|said| text.contains(said))
-}
-
 /// The tool that is meant.
 fn meant<'a>(tools: &'a AgentTools, choice: ToolChoice<'_>) -> Meant<'a> {
     match choice {
         ToolChoice::Name(name) => tools.get(name).map_or(Meant::Nothing, Meant::Tool),
         ToolChoice::Spelling(spelling) => tools.find(spelling),
     }
-}
-
-fn is_too_large(arguments: &Map<String, Value>) -> bool {
-    serde_json::to_vec(arguments).map_or(usize::MAX, |text| text.len()) > LARGEST
 }

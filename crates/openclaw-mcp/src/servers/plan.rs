@@ -1,7 +1,7 @@
 //! What a configuration means for servers and agents.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use openclaw_config::{
     Agent, AgentId, Config, ConfiguredServer, Definition, Fingerprint, Fingerprints, Place,
@@ -16,6 +16,9 @@ use crate::offering::Offering;
 use crate::pins::Pins;
 use crate::policy::{Policy, ServerFilter};
 use crate::supervise::Catalog;
+
+/// For how many servers of one definition it is remembered what they offer.
+const OFFERINGS: usize = 8;
 
 /// What a configuration means.
 pub(crate) struct Plan {
@@ -51,8 +54,8 @@ pub(crate) struct Usable {
     pub(crate) server: Arc<Server>,
     pub(crate) fingerprint: Fingerprint,
     filter: ServerFilter,
-    /// What it offers, made ready the last time.
-    offering: Mutex<Option<Arc<Offering>>>,
+    /// What it offers, made ready the last times: sessions may each have a server of their own.
+    offerings: Mutex<VecDeque<Arc<Offering>>>,
 }
 
 impl AgentPlan {
@@ -119,23 +122,33 @@ impl PlannedServer {
 impl Usable {
     /// What the server offers, made ready once for each list that it gave.
     pub(crate) fn offering(&self, catalog: &Arc<Catalog>, pins: &Pins) -> Arc<Offering> {
-        let mut kept = self.offering.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(offering) = &*kept
-            && Arc::ptr_eq(&offering.catalog, catalog)
-        {
+        let mut kept = self.offerings();
+        let known = kept.iter().find(|it| Arc::ptr_eq(&it.catalog, catalog));
+        if let Some(offering) = known {
             return Arc::clone(offering);
         }
         let name = self.server.name.as_str();
         let pins = (self.server.pin != openclaw_config::PinPolicy::Off).then_some(pins);
         let offering = Arc::new(Offering::new(name, Arc::clone(catalog), &self.filter, pins));
         // What could not be compared is compared the next time.
-        *kept = offering.is_compared.then(|| Arc::clone(&offering));
+        if offering.is_compared {
+            if kept.len() == OFFERINGS {
+                kept.pop_front();
+            }
+            kept.push_back(Arc::clone(&offering));
+        }
         offering
     }
 
     /// Makes what it offers ready anew the next time.
     pub(crate) fn forget(&self) {
-        *self.offering.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.offerings().clear();
+    }
+
+    fn offerings(&self) -> MutexGuard<'_, VecDeque<Arc<Offering>>> {
+        self.offerings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -206,7 +219,7 @@ fn plan(configured: &Arc<ConfiguredServer>, fingerprints: &Fingerprints<'_>) -> 
             fingerprint: fingerprints.of(server),
             filter: ServerFilter::new(&server.tool_filter),
             server: Arc::clone(server),
-            offering: Mutex::default(),
+            offerings: Mutex::default(),
         }),
         configured: Arc::clone(configured),
     }

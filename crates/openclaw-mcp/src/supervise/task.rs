@@ -1,16 +1,18 @@
 //! The life of a server: one loop, in which every state has its place.
 
+mod connect;
+mod hold;
+
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use openclaw_mcp_client::{ConnectError, Connection};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
-use tokio::time::{sleep, sleep_until, timeout};
+use tokio::time::sleep;
 
-use super::catalog::{self, Catalog};
+use super::catalog::Catalog;
 use super::server::{ServerSetup, Shared, Unresolved};
 use super::state::{ServerState, Status};
-use super::watch::{Watch, everything, pending};
 
 /// Something that is asked of a server's task.
 pub(super) enum Command {
@@ -195,56 +197,6 @@ impl Task {
         Next::Connect
     }
 
-    /// Connects, unless somebody does not want that any longer.
-    async fn connect(&mut self) -> Connected {
-        let setup = (
-            self.setup.source.clone(),
-            self.setup.connector.clone(),
-            self.setup.name.clone(),
-        );
-        let turns = Arc::clone(&self.turns);
-        let connecting = async move {
-            let (source, connector, name) = setup;
-            // An error would mean that the semaphore is closed, which it never is.
-            let turn = turns.acquire().await;
-            let target = source.target().await.map_err(Trouble::Unresolved)?;
-            let connection = connector.connect(&target).await.map_err(Trouble::Connect)?;
-            // Who lists slowly must not keep others from starting.
-            drop(turn);
-            let (all, none) = (everything(), Catalog::default());
-            let listing = catalog::list(&name, &connection, &all, &none);
-            let reason = match timeout(target.timeouts.connection, listing).await {
-                Ok(Ok(catalog)) => return Ok((connection, catalog)),
-                Ok(Err(error)) => error.to_string(),
-                Err(_) => "it does not say in time what it offers".to_owned(),
-            };
-            connection.close().await;
-            Err(Trouble::Lost(reason))
-        };
-        tokio::pin!(connecting);
-        loop {
-            tokio::select! {
-                biased;
-                connected = &mut connecting => return Connected::Done(connected),
-                asked = self.commands.recv() => {
-                    let Some(Asked { command, done }) = asked else {
-                        return Connected::Alone;
-                    };
-                    match command {
-                        Command::Stop(reason) => return Connected::Unwanted(reason, done),
-                        Command::Settings(setup) => self.setup = *setup,
-                        // It is what is being done.
-                        Command::Need
-                        | Command::Start
-                        | Command::Reconnect
-                        | Command::Refresh => self.shared.asked(),
-                    }
-                    let _ = done.send(());
-                }
-            }
-        }
-    }
-
     fn ready(&mut self, connection: Connection, catalog: Catalog) -> Next {
         let connection = Arc::new(connection);
         tracing::info!(
@@ -315,95 +267,6 @@ impl Task {
             state.reason = Some(reason.into());
         });
         Next::Rest
-    }
-
-    /// Looks after a connection until it ends.
-    async fn hold(&mut self, connection: &Arc<Connection>) -> End {
-        let mut watch = Watch::new(&self.setup);
-        loop {
-            watch.listen(connection);
-            if let Some(wanted) = watch.next_list() {
-                let before = self.publish.borrow().catalog.clone();
-                let (name, connection) = (self.setup.name.clone(), connection.clone());
-                watch.listing = Some(Box::pin(async move {
-                    catalog::list(&name, &connection, &wanted, &before).await
-                }));
-            }
-            let due = watch.due(self.shared.used_at());
-            tokio::select! {
-                biased;
-                reason = connection.closed() => return End::Lost(reason.to_string()),
-                asked = self.commands.recv() => {
-                    let Some(Asked { command, done }) = asked else {
-                        return End::Alone;
-                    };
-                    self.shared.asked();
-                    match command {
-                        Command::Need | Command::Start => {}
-                        Command::Stop(reason) => return End::Unwanted(reason, Some(done)),
-                        Command::Reconnect => {
-                            let _ = done.send(());
-                            return End::Again;
-                        }
-                        Command::Refresh => watch.want(&everything()),
-                        Command::Settings(setup) => {
-                            self.setup = *setup;
-                            watch.adjust(&self.setup);
-                        }
-                    }
-                    let _ = done.send(());
-                }
-                listed = pending(&mut watch.listing) => {
-                    watch.listing = None;
-                    match listed {
-                        Ok(catalog) => self.listed(catalog),
-                        // A server that is busy with a call may have no time for lists; one that
-                        // is gone is noticed otherwise.
-                        Err(error) => {
-                            let server = &self.setup.name;
-                            tracing::warn!(server, "what it offers was not listed again: {error}");
-                            self.update(|state| state.listings += 1);
-                        }
-                    }
-                }
-                beat = pending(&mut watch.beating) => {
-                    watch.beating = None;
-                    if let Some(error) = watch.beaten(beat) {
-                        let reason = format!("it gives no sign of life: {error}");
-                        return End::Lost(reason);
-                    }
-                    let now = SystemTime::now();
-                    self.update(|state| state.alive_at = Some(now));
-                }
-                changes = pending(&mut watch.changing) => {
-                    watch.changing = None;
-                    if let Ok(changes) = changes {
-                        watch.want(&changes);
-                    }
-                }
-                () = sleep_until(due.discovery) => {
-                    if connection.diagnostics().in_flight == 0 {
-                        watch.want(&everything());
-                    } else {
-                        watch.postpone();
-                    }
-                }
-                () = sleep_until(due.healthy), if self.failures > 0 => {
-                    self.failures = 0;
-                    self.update(|state| state.failures = 0);
-                }
-                () = sleep_until(due.beat) => {
-                    let is_used = connection.diagnostics().in_flight > 0;
-                    watch.beat(connection, is_used);
-                }
-                () = sleep_until(due.idle) => {
-                    if connection.diagnostics().in_flight == 0 {
-                        return End::Unwanted("it was not used".into(), None);
-                    }
-                    watch.used();
-                }
-            }
-        }
     }
 
     fn listed(&mut self, catalog: Catalog) {

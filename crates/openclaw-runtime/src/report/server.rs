@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use openclaw_config::{Authorization, ConfigValue, Launch, RemoteTransport};
 use openclaw_engine::{AuthKind, ServerDetails, ServerReport, ShownState, TransportKind};
-use openclaw_mcp::{AgentTools, PlannedServer, ServerView, Standing, Status};
+use openclaw_mcp::{AgentTools, PlannedServer, ServerView, Standing, Status, written_moment};
 use openclaw_mcp_client::Transport;
 use openclaw_process::find_program;
 use openclaw_secrets::Redactor;
@@ -63,11 +63,14 @@ pub(crate) fn details(runtime: &Runtime, view: &ServerView, tools: &AgentTools) 
             let info = connection.server();
             format!("{} {}", info.name, info.version).trim().to_owned()
         }),
-        session_id: None,
+        session_id: diagnostics.as_ref().and_then(|it| it.session.clone()),
         token_expires_at: None,
         scopes: None,
         issuer: None,
-        last_heartbeat: None,
+        last_heartbeat: view
+            .state
+            .as_ref()
+            .and_then(|state| Some(written_moment(state.alive_at?))),
         stderr: stderr
             .map(|line| runtime.redactor.redact(line).into_owned())
             .collect(),

@@ -24,6 +24,8 @@ use crate::time;
 use crate::traffic::{Inbound, Outbox, Source, Ticket};
 use crate::wire::{MESSAGE_LIMIT, RpcError};
 
+/// How much of the identifier of a session is shown.
+const SHOWN: usize = 8;
 /// How long saying goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(2);
 /// How long the end of an answered stream is waited for, so that its connection can be used again.
@@ -74,6 +76,13 @@ impl Streamable {
     /// The number of the present session.
     pub(crate) fn generation(&self) -> u64 {
         self.shared.session().generation
+    }
+
+    /// How the identifier of the session begins.
+    pub(crate) fn session_start(&self) -> Option<String> {
+        let headers = self.shared.session().headers();
+        let id = headers.get(session::ID)?.to_str().ok()?;
+        Some(format!("{}…", id.chars().take(SHOWN).collect::<String>()))
     }
 
     /// Forgets the session, to make a new one.
