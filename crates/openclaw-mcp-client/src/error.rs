@@ -25,25 +25,25 @@ pub enum ConnectError {
     #[error(transparent)]
     Header(#[from] HeaderError),
     /// It took too long.
-    #[error("no connection within {} s: {doing}{}", within.as_secs_f64(), last_words(last.as_deref()))]
+    #[error("no connection within {} s: {doing}{}", within.as_secs_f64(), last_words(last))]
     TimedOut {
         /// How long it was given.
         within: Duration,
         /// What was waited for last.
         doing: &'static str,
-        /// The last line of the program's standard error.
-        last: Option<String>,
+        /// The last lines of the program's standard error.
+        last: Vec<String>,
     },
     /// The server wants to know who we are, or does not let us in.
     #[error("the server asks for authorization: {0}")]
     Unauthorized(Box<HttpFailure>),
     /// It ended or went away.
-    #[error("the server is gone: {reason}{}", last_words(last.as_deref()))]
+    #[error("the server is gone: {reason}{}", last_words(last))]
     Gone {
         /// Why.
         reason: String,
-        /// The last line of the program's standard error.
-        last: Option<String>,
+        /// The last lines of the program's standard error.
+        last: Vec<String>,
     },
     /// It can't be reached.
     #[error("cannot reach the server: {0}")]
@@ -59,8 +59,10 @@ pub enum ConnectError {
     },
 }
 
-fn last_words(line: Option<&str>) -> String {
-    line.map(|line| format!("; it last wrote: {line}"))
+fn last_words(lines: &[String]) -> String {
+    lines
+        .last()
+        .map(|line| format!("; it last wrote: {line}"))
         .unwrap_or_default()
 }
 
@@ -76,6 +78,14 @@ fn is_refusal(failure: &HttpFailure) -> bool {
 }
 
 impl ConnectError {
+    /// What the program wrote last to its standard error.
+    pub fn stderr(&self) -> &[String] {
+        match self {
+            Self::TimedOut { last, .. } | Self::Gone { last, .. } => last,
+            _ => &[],
+        }
+    }
+
     /// Whether trying again with the same definition can't help.
     pub fn is_permanent(&self) -> bool {
         match self {

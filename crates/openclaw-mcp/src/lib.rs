@@ -14,6 +14,7 @@
 //! | `pins` | noticing that a tool's definition changed | deciding what follows |
 //! | `schema` | schemas that models take | checking arguments |
 //! | `arguments` | whether arguments and results fit a tool | what models are told about it |
+//! | `redaction` | our own credentials, hidden in what servers say | which values are credentials |
 //! | `results` | long results, kept to be read on | framing |
 //! | `audit` | the log of all calls | what was said in them |
 
@@ -27,6 +28,7 @@ mod names;
 mod offering;
 mod pins;
 mod policy;
+mod redaction;
 mod results;
 mod schema;
 mod servers;
@@ -44,6 +46,7 @@ pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNam
 pub use offering::{Offering, PreparedTool};
 pub use pins::{DefinitionHash, PinError, Pins, Verdict};
 pub use policy::{Decision, Policy, ServerFilter};
+pub use redaction::{hide_content, hide_embedded, hide_text, hide_value};
 pub use results::{
     READ_RESULT, ReadResultError, ReadResultTool, ResultId, ResultStore, StoredResult,
     answer_read_result, read_result_tool,

@@ -159,7 +159,7 @@ impl Output {
         };
         let is_told = self.json && {
             let text = self.redactor.redact(&told.json().to_string()).into_owned();
-            write(&mut self.stdout, format!("{text}\n").as_bytes()).is_ok()
+            write(&mut self.stdout, format!("{}\n", escaped(&text)).as_bytes()).is_ok()
         };
         if !is_told {
             let text = self.redactor.redact(&words(told)).into_owned();

@@ -172,14 +172,12 @@ impl Step {
         self.lock().stderr = Some(stderr);
     }
 
-    /// The last line that the program wrote to its standard error.
-    fn last_words(&self) -> Option<String> {
-        let lines = self.lock().stderr.as_ref()?.lines();
-        let line = lines
-            .into_iter()
-            .rev()
-            .find(|line| !line.trim().is_empty())?;
-        Some(shown(&line, 300))
+    /// The last lines that the program wrote to its standard error.
+    fn last_words(&self) -> Vec<String> {
+        let stderr = self.lock().stderr.clone();
+        let lines = stderr.map(|stderr| stderr.lines()).unwrap_or_default();
+        let lines = lines.iter().filter(|line| !line.trim().is_empty());
+        lines.map(|line| shown(line, 300)).collect()
     }
 
     fn timed_out(&self) -> ConnectError {

@@ -106,7 +106,7 @@ impl Connector {
         let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
             return Err(ConnectError::Gone {
                 reason: "its program has no streams".to_owned(),
-                last: None,
+                last: Vec::new(),
             });
         };
         let patience = target.timeouts.request;

@@ -27,6 +27,7 @@ use self::unknown::{is_about_unknown, says_unknown};
 use crate::approval::Approver;
 use crate::assembly::{AgentTool, AgentTools, Meant};
 use crate::policy::Decision;
+use crate::redaction::hide_result;
 use crate::results::{READ_RESULT, answer_read_result};
 use crate::servers::{AgentPlan, Servers};
 
@@ -107,6 +108,9 @@ impl Servers {
             // It may be one of a server that starts when it is first used.
             let candidates = call.agent.candidates(call.tool.text());
             self.start(call.agent, Some(&candidates)).await;
+            if let Some(session) = call.session {
+                self.start_for(call.agent, session).await;
+            }
             tools = self.tools(call.agent, call.session);
         }
         let tool = match meant(&tools, call.tool) {
@@ -126,7 +130,8 @@ impl Servers {
         let made = self.make(&call, tool, &origin).await;
         let (end, parts, result, problem) = match made {
             Ok(result) => {
-                let result = self.redacted(result);
+                let mut result = result;
+                hide_result(&mut result, &self.redactor);
                 let parts = self.present(&call, tool, &origin, &result).await;
                 let end = if result.is_error {
                     CallEnd::ToolError

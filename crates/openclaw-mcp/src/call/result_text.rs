@@ -20,60 +20,6 @@ struct Gathered<'a> {
 }
 
 impl Servers {
-    /// The result without our own credentials, which a server may send back.
-    pub(super) fn redacted(&self, mut result: ToolResult) -> ToolResult {
-        for content in &mut result.content {
-            match content {
-                Content::Text { text, .. } => self.redact(text),
-                Content::Resource(embedded) => {
-                    self.redact(&mut embedded.uri);
-                    if let Some(text) = &mut embedded.text {
-                        self.redact(text);
-                    }
-                }
-                Content::Link {
-                    uri,
-                    name,
-                    title,
-                    description,
-                    ..
-                } => {
-                    self.redact(uri);
-                    self.redact(name);
-                    for text in [title, description].into_iter().flatten() {
-                        self.redact(text);
-                    }
-                }
-                Content::Unknown(value) => self.redact_value(value),
-                // Binary content is not read by anybody.
-                Content::Image { .. } | Content::Audio { .. } => {}
-            }
-        }
-        if let Some(value) = &mut result.structured {
-            self.redact_value(value);
-        }
-        result
-    }
-
-    fn redact(&self, text: &mut String) {
-        if let Cow::Owned(redacted) = self.redactor.redact_learned(text) {
-            *text = redacted;
-        }
-    }
-
-    fn redact_value(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => self.redact(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
-            Value::Object(fields) => {
-                fields
-                    .values_mut()
-                    .for_each(|value| self.redact_value(value));
-            }
-            _ => {}
-        }
-    }
-
     /// What the model gets.
     pub(super) async fn present(
         &self,

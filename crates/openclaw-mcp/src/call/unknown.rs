@@ -45,7 +45,7 @@ impl Servers {
             "the server does not know a tool that it listed"
         );
         if let Some(instance) = self.instance(&tool.server, call.session) {
-            instance.refresh().await;
+            instance.relist().await;
         }
     }
 }

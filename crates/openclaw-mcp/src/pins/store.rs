@@ -88,7 +88,8 @@ impl Remembered {
 
 /// The name of a tool as it is written: servers choose names, and a file has to hold them.
 fn written(tool: &str) -> Cow<'_, str> {
-    if tool.len() <= NAME {
+    // What JSON has to escape takes more room than it seems.
+    if tool.len() <= NAME && !tool.contains(char::is_control) {
         return Cow::Borrowed(tool);
     }
     let digest = digest(&SHA256, tool.as_bytes());

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::plan::{AgentPlan, PlannedServer, Usable};
-use super::{Instance, InstanceKey, ServerView, Servers, Standing};
+use super::{Instance, InstanceKey, ServerView, Servers, Standing, StartMode};
 use crate::supervise::{Catalog, ManagedServer, ServerState, Status};
 
 /// How much longer than connecting may take it is waited for a server to be ready: for its turn,
@@ -63,8 +63,9 @@ impl Servers {
             return Standing::Held;
         }
         let runs = instance.is_some_and(ManagedServer::takes_a_place);
+        let rests = instance.is_none_or(|it| it.status() == Status::Stopped);
         match self.limit_reached(&server.configured.place) {
-            Some(limit) if !runs => Standing::OverLimit(limit),
+            Some(limit) if !runs && rests => Standing::OverLimit(limit),
             _ => Standing::Usable,
         }
     }
@@ -127,7 +128,10 @@ impl Servers {
     ) -> Option<(Arc<ManagedServer>, Duration)> {
         let usable = server.usable.as_ref()?;
         let is_held = self.held().contains(&usable.fingerprint);
-        if is_held || agent.denied.contains(server.name()) {
+        // Those of sessions are started for them; a command is a session of its own.
+        let is_of_session =
+            usable.server.scope == ServerScope::Session && self.mode == StartMode::Eager;
+        if is_held || is_of_session || agent.denied.contains(server.name()) {
             return None;
         }
         let instance = self.admit(server, usable, None).ok()?;
@@ -152,7 +156,7 @@ impl Servers {
         let mut stopping = JoinSet::new();
         for (key, instance) in self.fleet.all() {
             if key.0 == usable.fingerprint {
-                stopping.spawn(async move { instance.stop("it was disconnected").await });
+                stopping.spawn(async move { instance.hold("it was disconnected").await });
             }
         }
         while stopping.join_next().await.is_some() {}
@@ -168,7 +172,7 @@ impl Servers {
             self.held().remove(&usable.fingerprint);
             if let Some((instance, within)) = self.startable(agent, server) {
                 refreshing.spawn(async move {
-                    let _ = timeout(within, instance.refresh_and_wait()).await;
+                    let _ = timeout(within, instance.refresh()).await;
                 });
             }
         }
@@ -216,7 +220,15 @@ impl Servers {
             return Ok(connection);
         }
         let state = match running.as_ref().map(|it| it.state()) {
-            Some(state) if !matches!(state.status, Status::Stopped | Status::Connecting) => state,
+            // One that is ready and has no connection is being closed.
+            Some(state)
+                if !matches!(
+                    state.status,
+                    Status::Stopped | Status::Connecting | Status::Ready
+                ) =>
+            {
+                state
+            }
             _ => {
                 let instance = self.admit(server, usable, session);
                 let instance = instance.map_err(|refusal| match refusal {

@@ -23,7 +23,7 @@ use crate::launch::ConfiguredTarget;
 use crate::pins::{PinError, Pins};
 use crate::results::ResultStore;
 use crate::supervise::{
-    Catalog, Fleet, ManagedServer, Pace, Reconciled, ServerSetup, ServerState, Wanted,
+    Catalog, Fleet, ManagedServer, Pace, Reconciled, ServerSetup, ServerState, Status, Wanted,
 };
 
 /// When servers are started.
@@ -151,13 +151,17 @@ impl Servers {
                 || usable.server.lazy
                 || usable.server.scope == ServerScope::Session
                 || self.held().contains(&usable.fingerprint);
-            let runs = self.fleet.get(&key).is_some_and(|it| it.takes_a_place());
+            let present = self.fleet.get(&key);
+            let runs = present.as_ref().is_some_and(|it| it.takes_a_place());
+            let has_failed = present.is_some_and(|it| it.status() == Status::Failed);
             let place = &planned.configured.place;
-            let has_room = runs || is_lazy || taken.take(place, plan.limit(place));
+            let begins = has_failed || !is_lazy;
+            let has_room = runs || (begins && taken.take(place, plan.limit(place)));
             wanted.push(Wanted {
                 key,
                 setup: self.setup(planned, usable),
-                lazy: is_lazy || !has_room,
+                lazy: is_lazy,
+                has_room,
                 catalog: before
                     .and_then(|before| self.offered_before(before, planned.name()))
                     .unwrap_or_default(),
@@ -169,6 +173,7 @@ impl Servers {
                         key: key.clone(),
                         setup: self.setup(planned, usable),
                         lazy: true,
+                        has_room: false,
                         catalog: Arc::default(),
                     });
                 }
@@ -204,6 +209,7 @@ impl Servers {
             },
             idle_timeout: server.idle_timeout,
             discovery_interval: server.discovery_interval,
+            redactor: self.redactor.clone(),
             drain: server.timeouts.total,
         }
     }

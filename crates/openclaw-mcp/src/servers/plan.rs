@@ -69,6 +69,11 @@ impl AgentPlan {
         self.servers.keys().map(String::as_str)
     }
 
+    /// Whether it may use no tool of a server.
+    pub fn denies(&self, server: &str) -> bool {
+        self.denied.contains(server)
+    }
+
     /// The names of the servers that a spelling of a tool can belong to.
     pub fn candidates(&self, spelling: &str) -> Vec<String> {
         let may_be = |server: &&Arc<PlannedServer>| {

@@ -3,6 +3,9 @@
 use openclaw_mcp_client::{
     Changes, Connection, Dropped, Listing, Prompt, RequestError, Resource, ResourceTemplate, Tool,
 };
+use openclaw_secrets::Redactor;
+
+use crate::redaction::hide;
 
 /// What a server offers, as it was last listed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,37 +27,42 @@ pub(super) async fn list(
     connection: &Connection,
     changed: &Changes,
     before: &Catalog,
+    redactor: &Redactor,
 ) -> Result<Catalog, RequestError> {
     let offers = connection.server().capabilities;
     let mut catalog = before.clone();
     if changed.tools {
         catalog.tools = Vec::new();
         if offers.tools {
-            catalog.tools = items(server, "tools", connection.list_tools().await)?;
+            let tools = connection.list_tools().await;
+            catalog.tools = items(server, "tools", tools, &before.tools)?;
         }
     }
     if changed.resources {
         (catalog.resources, catalog.templates) = (Vec::new(), Vec::new());
         if offers.resources {
             let resources = connection.list_resources().await;
-            catalog.resources = items(server, "resources", resources)?;
+            catalog.resources = items(server, "resources", resources, &before.resources)?;
             let templates = connection.list_resource_templates().await;
-            catalog.templates = items(server, "templates", templates)?;
+            catalog.templates = items(server, "templates", templates, &before.templates)?;
         }
     }
     if changed.prompts {
         catalog.prompts = Vec::new();
         if offers.prompts {
-            catalog.prompts = items(server, "prompts", connection.list_prompts().await)?;
+            let prompts = connection.list_prompts().await;
+            catalog.prompts = items(server, "prompts", prompts, &before.prompts)?;
         }
     }
+    hide(&mut catalog, redactor);
     Ok(catalog)
 }
 
-fn items<T>(
+fn items<T: Clone>(
     server: &str,
     what: &str,
     listed: Result<Listing<T>, RequestError>,
+    before: &[T],
 ) -> Result<Vec<T>, RequestError> {
     match listed {
         Ok(listing) => {
@@ -76,7 +84,7 @@ fn items<T>(
             | RequestError::BadAnswer(_)),
         ) => {
             tracing::warn!(server, "the {what} can't be listed: {error}");
-            Ok(Vec::new())
+            Ok(before.to_vec())
         }
         Err(error) => Err(error),
     }

@@ -28,6 +28,8 @@ pub struct Wanted<K> {
     pub setup: ServerSetup,
     /// Whether it starts only when it is used.
     pub lazy: bool,
+    /// Whether one more may run.
+    pub has_room: bool,
     /// What it offers until it has said so itself.
     pub catalog: Arc<Catalog>,
 }
@@ -86,19 +88,29 @@ impl<K: Clone + Ord> Fleet<K> {
         let mut before = std::mem::take(&mut ships.servers);
         for wanted in wanted {
             let Wanted {
-                key, setup, lazy, ..
+                key,
+                setup,
+                lazy,
+                has_room,
+                ..
             } = wanted;
             if ships.servers.contains_key(&key) {
                 continue;
             }
             if let Some(server) = before.remove(&key) {
                 let kept = server.clone();
+                let status = server.status();
+                // What went wrong may have been mended.
+                let is_wanted = status == Status::Failed || (status == Status::Stopped && !lazy);
+                let begins = is_wanted && has_room;
+                if begins {
+                    server.reserve();
+                }
                 self.begin(async move {
                     kept.settings(setup).await;
                     match kept.status() {
-                        // What went wrong may have been mended.
-                        Status::Failed => drop(kept.start().await),
-                        Status::Stopped if !lazy => kept.begin().await,
+                        Status::Failed if begins => drop(kept.start().await),
+                        Status::Stopped if begins => kept.begin().await,
                         _ => {}
                     }
                 });
@@ -108,7 +120,7 @@ impl<K: Clone + Ord> Fleet<K> {
             }
             let turns = self.starting.clone();
             let server = Arc::new(ManagedServer::in_turn(setup, turns, wanted.catalog));
-            if !lazy {
+            if !lazy && has_room {
                 server.reserve();
                 let starting = server.clone();
                 self.begin(async move { starting.begin().await });

@@ -2,10 +2,11 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use openclaw_mcp_client::{Connection, Connector, Target};
+use openclaw_secrets::Redactor;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -45,6 +46,8 @@ pub struct ServerSetup {
     pub idle_timeout: Option<Duration>,
     /// How often what it offers is listed again, if at all.
     pub discovery_interval: Option<Duration>,
+    /// What knows the credentials that must not come back in what it offers.
+    pub redactor: Redactor,
     /// How long its calls have to end when it is no longer wanted.
     pub drain: Duration,
 }
@@ -63,23 +66,29 @@ pub(super) struct Shared {
     base: Instant,
     /// When it was last used, in milliseconds since `base`.
     used: AtomicU64,
-    /// Whether somebody is about to start it, and has a place for it.
-    reserved: AtomicBool,
+    /// Until when somebody who is about to start it has a place for it, in the same way.
+    reserved: AtomicU64,
 }
+
+/// How long a place is kept for somebody who is about to start a server, in milliseconds.
+const RESERVED: u64 = 10_000;
 
 impl Shared {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             base: Instant::now(),
             used: AtomicU64::new(0),
-            reserved: AtomicBool::new(false),
+            reserved: AtomicU64::new(0),
         })
     }
 
+    /// How long it has been there, in milliseconds.
+    fn age(&self) -> u64 {
+        u64::try_from(self.base.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     fn use_now(&self) {
-        let age = self.base.elapsed().as_millis();
-        let age = u64::try_from(age).unwrap_or(u64::MAX);
-        self.used.store(age, Ordering::Relaxed);
+        self.used.store(self.age(), Ordering::Relaxed);
     }
 
     /// When the server was last used.
@@ -89,7 +98,7 @@ impl Shared {
 
     /// Notes that whoever was about to start it has asked for that.
     pub(super) fn asked(&self) {
-        self.reserved.store(false, Ordering::Release);
+        self.reserved.store(0, Ordering::Release);
     }
 }
 
@@ -163,27 +172,26 @@ impl ManagedServer {
         self.settled().await
     }
 
-    /// Starts it if it does not run; if it does, lists again what it offers.
-    pub async fn refresh(&self) {
+    /// Starts it if it does not run; if it does, lists again what it offers. Waits until that is
+    /// done.
+    pub async fn refresh(&self) -> ServerState {
         self.ask(Command::Refresh).await;
+        self.settled().await
     }
 
-    /// Does what [`ManagedServer::refresh`] does, and waits until that is done.
-    pub async fn refresh_and_wait(&self) {
-        let before = self.state.borrow().listings;
-        self.refresh().await;
-        let mut state = self.state.clone();
-        let is_done = |state: &ServerState| match state.status {
-            Status::Connecting => false,
-            Status::Ready => state.listings > before,
-            _ => true,
-        };
-        let _ = state.wait_for(is_done).await;
+    /// Lists again what it offers, if it runs.
+    pub async fn relist(&self) {
+        self.ask(Command::Relist).await;
     }
 
     /// Stops it until somebody asks for it, and waits until it is gone.
     pub async fn stop(&self, reason: &str) {
         self.ask(Command::Stop(reason.into())).await;
+    }
+
+    /// Stops it until somebody asks for it by name, and waits until it is gone.
+    pub async fn hold(&self, reason: &str) {
+        self.ask(Command::Hold(reason.into())).await;
     }
 
     /// Has it looked after in another way from now on; what is connected to stays until the next
@@ -208,7 +216,8 @@ impl ManagedServer {
 
     /// Counts it among those that run, until it is asked to.
     pub(crate) fn reserve(&self) {
-        self.shared.reserved.store(true, Ordering::Release);
+        let until = self.shared.age().saturating_add(RESERVED);
+        self.shared.reserved.store(until, Ordering::Release);
     }
 
     /// Whether it counts among those that run.
@@ -217,7 +226,7 @@ impl ManagedServer {
             Status::Connecting | Status::Ready | Status::Restarting => true,
             Status::NeedsAuth | Status::Failed | Status::Stopped => false,
         };
-        runs || self.shared.reserved.load(Ordering::Acquire)
+        runs || self.shared.age() < self.shared.reserved.load(Ordering::Acquire)
     }
 
     /// Waits until it is neither being started nor about to be.

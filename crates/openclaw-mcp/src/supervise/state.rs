@@ -49,10 +49,10 @@ pub struct ServerState {
     pub catalog: Arc<Catalog>,
     /// The last lines of its standard error from when it was lost.
     pub stderr: Arc<[String]>,
+    /// How many lines there had been in all.
+    pub stderr_total: u64,
     /// When it last gave a sign of life that it was asked for.
     pub alive_at: Option<SystemTime>,
-    /// How often what it offers was listed, or was to be.
-    pub listings: u64,
     /// How often it was started again since it was last asked for.
     pub restarts: u32,
     /// How often in a row it failed.
@@ -68,8 +68,8 @@ impl Default for ServerState {
             connection: None,
             catalog: Arc::default(),
             stderr: Arc::default(),
+            stderr_total: 0,
             alive_at: None,
-            listings: 0,
             restarts: 0,
             failures: 0,
             reason: None,

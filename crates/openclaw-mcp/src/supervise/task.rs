@@ -24,8 +24,12 @@ pub(super) enum Command {
     Reconnect,
     /// Run, or list again what you offer.
     Refresh,
+    /// List again what you offer, if you run.
+    Relist,
     /// Don't run.
     Stop(Arc<str>),
+    /// Don't run, whoever needs you, until somebody asks for you by name.
+    Hold(Arc<str>),
     /// Be looked after like this.
     Settings(Box<ServerSetup>),
 }
@@ -54,8 +58,8 @@ enum End {
     Lost(String),
     /// Nobody wants it any longer; whoever said so waits until it is gone.
     Unwanted(Arc<str>, Option<oneshot::Sender<()>>),
-    /// Somebody wants another one.
-    Again,
+    /// Somebody wants another one, and waits until that is known.
+    Again(oneshot::Sender<()>),
     /// Nobody is left who could want anything.
     Alone,
 }
@@ -77,6 +81,8 @@ pub(super) struct Task {
     shared: Arc<Shared>,
     /// How often in a row it failed.
     failures: u32,
+    /// Whether a person stopped it.
+    is_held: bool,
 }
 
 impl Task {
@@ -94,6 +100,7 @@ impl Task {
             commands,
             shared,
             failures: 0,
+            is_held: false,
         }
     }
 
@@ -128,8 +135,11 @@ impl Task {
                 },
                 Next::Hold(connection) => match self.hold(&connection).await {
                     End::Lost(reason) => {
-                        let last_words = connection.diagnostics().stderr;
-                        self.update(|state| state.stderr = last_words.into());
+                        let last = connection.diagnostics();
+                        self.update(|state| {
+                            state.stderr = last.stderr.into();
+                            state.stderr_total = last.stderr_total;
+                        });
                         // Nobody shall use it while it is being closed.
                         let next = self.failed(&reason);
                         connection.close().await;
@@ -142,8 +152,9 @@ impl Task {
                         let _ = done.map(|done| done.send(()));
                         next
                     }
-                    End::Again => {
+                    End::Again(done) => {
                         let next = self.connecting();
+                        let _ = done.send(());
                         connection.close().await;
                         next
                     }
@@ -161,23 +172,26 @@ impl Task {
         let next = match asked.command {
             Command::Need => {
                 self.shared.asked();
-                if self.publish.borrow().status == Status::Stopped {
+                if self.publish.borrow().status == Status::Stopped && !self.is_held {
                     self.connecting()
                 } else {
                     otherwise
                 }
             }
             Command::Start | Command::Reconnect | Command::Refresh => {
-                self.shared.asked();
-                // Whoever asks by name starts a new count.
-                self.failures = 0;
-                self.update(|state| {
-                    state.restarts = 0;
-                    state.failures = 0;
-                });
+                self.asked_by_name();
                 self.connecting()
             }
-            Command::Stop(reason) => self.rest(Status::Stopped, &reason),
+            Command::Relist => otherwise,
+            Command::Stop(reason) => {
+                self.shared.asked();
+                self.rest(Status::Stopped, &reason)
+            }
+            Command::Hold(reason) => {
+                self.shared.asked();
+                self.is_held = true;
+                self.rest(Status::Stopped, &reason)
+            }
             Command::Settings(setup) => {
                 self.setup = *setup;
                 otherwise
@@ -185,6 +199,17 @@ impl Task {
         };
         let _ = asked.done.send(());
         next
+    }
+
+    /// Whoever asks by name starts a new count.
+    fn asked_by_name(&mut self) {
+        self.shared.asked();
+        self.is_held = false;
+        self.failures = 0;
+        self.update(|state| {
+            state.restarts = 0;
+            state.failures = 0;
+        });
     }
 
     fn connecting(&self) -> Next {
@@ -209,7 +234,6 @@ impl Task {
             state.status = Status::Ready;
             state.connection = Some(connection.clone());
             state.catalog = Arc::new(catalog);
-            state.listings += 1;
             state.failures = failures;
             state.reason = None;
         });
@@ -225,7 +249,14 @@ impl Task {
             Trouble::Connect(error) if error.is_permanent() => {
                 self.rest(Status::Failed, &error.to_string())
             }
-            Trouble::Connect(error) => self.failed(&error.to_string()),
+            Trouble::Connect(error) => {
+                let last = error.stderr().to_vec();
+                self.update(|state| {
+                    state.stderr_total = state.stderr_total.max(last.len() as u64);
+                    state.stderr = last.into();
+                });
+                self.failed(&error.to_string())
+            }
             Trouble::Lost(reason) => self.failed(&reason),
         }
     }
@@ -270,13 +301,9 @@ impl Task {
     }
 
     fn listed(&mut self, catalog: Catalog) {
-        let is_new = catalog != *self.publish.borrow().catalog;
-        self.update(|state| {
-            state.listings += 1;
-            if is_new {
-                state.catalog = Arc::new(catalog);
-            }
-        });
+        if catalog != *self.publish.borrow().catalog {
+            self.update(|state| state.catalog = Arc::new(catalog));
+        }
     }
 
     fn update(&self, change: impl FnOnce(&mut ServerState)) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_mcp_client::{Changes, Connection, RequestError};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::catalog::Catalog;
@@ -35,6 +36,10 @@ pub(super) struct Watch {
     pub(super) listing: Option<Work<Catalog>>,
     /// A sign of life that is being waited for.
     pub(super) beating: Option<Work<()>>,
+    /// Who waits for the next list to be read.
+    pub(super) asking: Vec<oneshot::Sender<()>>,
+    /// Who waits for the one that is being read.
+    pub(super) waiting: Vec<oneshot::Sender<()>>,
     /// Changes that are waited for.
     pub(super) changing: Option<Work<Changes>>,
 }
@@ -69,6 +74,8 @@ impl Watch {
             listing: None,
             beating: None,
             changing: None,
+            asking: Vec::new(),
+            waiting: Vec::new(),
         }
     }
 
@@ -106,6 +113,7 @@ impl Watch {
     pub(super) fn next_list(&mut self) -> Option<Changes> {
         let is_free = self.listing.is_none();
         let wanted = self.wanted.take_if(|_| is_free)?;
+        self.waiting.append(&mut self.asking);
         (wanted.tools || wanted.resources || wanted.prompts).then_some(wanted)
     }
 

@@ -37,8 +37,10 @@ fn wanted(
             idle_timeout: None,
             discovery_interval: None,
             drain: SOON,
+            redactor: openclaw_secrets::Redactor::new(),
         },
         lazy: false,
+        has_room: true,
         catalog: Arc::default(),
     }
 }

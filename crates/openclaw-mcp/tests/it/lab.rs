@@ -101,6 +101,7 @@ pub(crate) fn lab_with(flags: &str, pace: Pace, change: impl FnOnce(&mut ServerS
         idle_timeout: None,
         discovery_interval: None,
         drain: SOON,
+        redactor: openclaw_secrets::Redactor::new(),
     };
     change(&mut setup);
     Lab {

@@ -173,6 +173,52 @@ async fn a_server_that_nobody_uses_is_stopped_where_that_is_wanted() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_used_now_and_then_is_not_idle() {
+    let lab = lab_with("stdio", pace(5), |setup| {
+        setup.idle_timeout = Some(Duration::from_millis(400));
+    });
+    lab.server.start().await;
+    for _ in 0..15 {
+        assert!(lab.call("echo", serde_json::json!({"message": "x"})).await);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(lab.server.status(), Status::Ready);
+    lab.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reconnecting_ends_the_old_connection_first() {
+    let lab = lab("stdio", 5);
+    let mut before = lab
+        .server
+        .start()
+        .await
+        .connection
+        .unwrap()
+        .diagnostics()
+        .pid;
+    for _ in 0..20 {
+        let state = lab.server.reconnect().await;
+        let now = state.connection.unwrap().diagnostics().pid;
+        assert_ne!(now, before);
+        before = now;
+    }
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn what_a_person_stopped_is_not_started_by_those_who_need_it() {
+    let lab = lab("stdio", 5);
+    lab.server.start().await;
+    lab.server.hold("enough").await;
+    assert_eq!(lab.server.need().await.status, Status::Stopped);
+    assert_eq!(lab.server.start().await.status, Status::Ready);
+    lab.server.stop("not now").await;
+    assert_eq!(lab.server.need().await.status, Status::Ready);
+    lab.finish().await;
+}
+
+#[tokio::test]
 async fn stopping_does_not_wait_for_a_start() {
     let lab = lab("stdio --mute", 5);
     let starting = lab.server.start();

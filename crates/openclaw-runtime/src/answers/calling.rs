@@ -141,7 +141,12 @@ impl Runtime {
             self.servers.start(agent, None).await;
             return Err(unknown::tool(&self.servers.tools(agent, None), spelling));
         }
-        Err(unknown::tool(&tools, spelling))
+        let quoted = format!("`{spelling}`");
+        let left_out = tools.problems().iter().find(|it| it.contains(&quoted));
+        match left_out {
+            Some(problem) => Err(EngineFailure::asker("unknown-tool", problem.clone())),
+            None => Err(unknown::tool(&tools, spelling)),
+        }
     }
 }
 

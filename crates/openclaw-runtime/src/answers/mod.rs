@@ -45,6 +45,11 @@ impl Engine for Runtime {
     fn connect(&self, query: OneServer) -> Pending<'_, ServerDetails> {
         Box::pin(async move {
             let (agent, server) = self.one(&query)?;
+            if agent.denies(server.name()) {
+                let name = server.name();
+                let message = format!("the policy allows the agent no tool of `{name}`");
+                return Err(EngineFailure::operation("denied", message));
+            }
             self.servers.connect(&server).await;
             Ok(self.details(&agent, &server))
         })
@@ -86,7 +91,7 @@ impl Engine for Runtime {
                     let diagnostics = connection.diagnostics();
                     (diagnostics.stderr, diagnostics.stderr_total)
                 }
-                (None, Some(state)) => (state.stderr.to_vec(), 0),
+                (None, Some(state)) => (state.stderr.to_vec(), state.stderr_total),
                 (None, None) => (Vec::new(), 0),
             };
             let lines = lines.iter();

@@ -8,7 +8,8 @@ use openclaw_engine::{
     PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest, ResourceSummary,
     ResourcesReport, TemplateSummary,
 };
-use openclaw_mcp_client::{Connection, Content, RequestError};
+use openclaw_mcp::{hide_content, hide_embedded, hide_text};
+use openclaw_mcp_client::{Connection, RequestError};
 
 use crate::report::{content, embedded};
 use crate::runtime::Runtime;
@@ -59,9 +60,7 @@ impl Runtime {
         let read = connection.read_resource(&request.uri, None).await;
         let mut read = read.map_err(|error| self.refused("read-failed", &error))?;
         for part in &mut read.contents {
-            if let Some(text) = &mut part.text {
-                *text = self.redactor.redact_learned(text).into_owned();
-            }
+            hide_embedded(part, &self.redactor);
         }
         Ok(ReadReport {
             server: request.server,
@@ -112,9 +111,10 @@ impl Runtime {
             .await;
         let mut filled = filled.map_err(|error| self.refused("prompt-failed", &error))?;
         for message in &mut filled.messages {
-            if let Content::Text { text, .. } = &mut message.content {
-                *text = self.redactor.redact_learned(text).into_owned();
-            }
+            hide_content(&mut message.content, &self.redactor);
+        }
+        if let Some(description) = &mut filled.description {
+            hide_text(description, &self.redactor);
         }
         let messages = filled.messages.iter();
         Ok(PromptReport {

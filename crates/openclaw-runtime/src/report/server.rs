@@ -38,7 +38,7 @@ pub(crate) fn report(view: &ServerView, tools: &AgentTools, redactor: &Redactor)
         state,
         auth: launch.map_or(AuthKind::None, |launch| auth(launch, state)),
         tools: offered.count(),
-        resources: catalog.resources.len() + catalog.templates.len(),
+        resources: catalog.resources.len(),
         prompts: catalog.prompts.len(),
         pid: diagnostics.as_ref().and_then(|it| it.pid),
         protocol_version: diagnostics.map(|it| it.version.to_owned()),

@@ -3,13 +3,13 @@
 mod checks;
 
 use openclaw_config::load;
-use openclaw_engine::{ServerReport, ShownState};
+use openclaw_engine::{OneServer, ServerReport, ShownState};
 use serde_json::{Value as Json, json};
 
 use crate::cli::DoctorOptions;
 use crate::commands::Session;
 use crate::commands::configuration::unknown_server;
-use crate::commands::engine::with_engine;
+use crate::commands::engine::{answered, with_engine};
 use crate::commands::mcp::settled;
 use crate::failure::{Exit, Failure};
 use crate::render::{Page, Tone, count, name};
@@ -101,6 +101,7 @@ impl Scope {
 pub(super) fn run(
     session: &mut Session<'_>,
     scope: &Scope,
+    agent: Option<String>,
     options: DoctorOptions,
 ) -> Result<Exit, Failure> {
     let location = session.location()?;
@@ -123,7 +124,7 @@ pub(super) fn run(
         }
         if options.probe {
             // What is known to be missing need not be said twice.
-            let mut probed = probed(session)?;
+            let mut probed = probed(session, scope, agent)?;
             probed.retain(|new| {
                 let is_known = |old: &Finding| {
                     old.level == Level::Problem && old.server.is_some() && old.server == new.server
@@ -139,12 +140,22 @@ pub(super) fn run(
     tell(session, &findings, options.json.wanted)
 }
 
-/// Starts or reaches every server.
-fn probed(session: &mut Session<'_>) -> Result<Vec<Finding>, Failure> {
-    let report = with_engine(session, async |engine, session| {
-        settled(engine, session, None).await
+/// Starts or reaches the servers that are looked at.
+fn probed(
+    session: &mut Session<'_>,
+    scope: &Scope,
+    agent: Option<String>,
+) -> Result<Vec<Finding>, Failure> {
+    let servers = with_engine(session, async |engine, session| match scope {
+        Scope::Server(server) => {
+            let server = server.clone();
+            let query = OneServer { agent, server };
+            let details = answered(session.output, "connecting", engine.server(query)).await?;
+            Ok(vec![details.report])
+        }
+        Scope::Everything | Scope::Servers => Ok(settled(engine, session, agent).await?.servers),
     })?;
-    Ok(report.servers.iter().filter_map(probe_finding).collect())
+    Ok(servers.iter().filter_map(probe_finding).collect())
 }
 
 fn probe_finding(server: &ServerReport) -> Option<Finding> {

@@ -91,7 +91,9 @@ pub(crate) fn run(
     let result = match cli.command {
         Command::Mcp(options) => mcp::run(&mut session, options),
         Command::Status { json } => status::run(&mut session, json.wanted),
-        Command::Doctor(options) => doctor::run(&mut session, &doctor::Scope::Everything, options),
+        Command::Doctor(options) => {
+            doctor::run(&mut session, &doctor::Scope::Everything, None, options)
+        }
         Command::Config(command) => config::run(&mut session, command),
         Command::Completions { shell } => documents::completions(&mut session, shell),
         Command::Man { output } => documents::manual(&mut session, output.as_deref()),

@@ -175,3 +175,20 @@ fn what_is_set_by_hand_works_like_the_rest() {
     lab.done(&["mcp", "unset", "mine"]);
     assert_eq!(lab.json(&["mcp", "servers"]), json!({ "servers": [] }));
 }
+
+#[test]
+fn an_agent_that_is_not_there_changes_nothing() {
+    let lab = Lab::new("");
+    let before = lab.config_text();
+    for command in [
+        &["mcp", "remove", "fake"][..],
+        &["mcp", "set", "fake", "{\"command\":\"x\"}"],
+        &["mcp", "doctor"],
+        &["mcp", "connect", "--no-check", "https://example.com/mcp"],
+    ] {
+        let arguments = [command, &["--agent", "nobody"]].concat();
+        let failure = lab.failure(&arguments, 2);
+        assert_eq!(failure["code"], "unknown-agent", "{command:?}");
+    }
+    assert_eq!(lab.config_text(), before);
+}

@@ -295,3 +295,10 @@ fn a_hostile_server_cannot_act_on_the_terminal() {
     let run = lab.done(&["mcp", "status", "scripted"]);
     assert!(run.stdout.contains("evil"), "its words are there: {run}");
 }
+
+#[test]
+fn what_a_server_wrote_before_it_died_is_there() {
+    let lab = Lab::new("--exit-after 1 --flood-stderr 100").settings(json!({}));
+    let run = lab.done(&["mcp", "logs", "fake"]);
+    assert!(run.stdout.contains("eeeeeeee"), "{run}");
+}

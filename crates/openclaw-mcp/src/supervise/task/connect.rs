@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use openclaw_mcp_client::Endpoint;
 use tokio::time::timeout;
 
 use super::{Asked, Command, Connected, Task, Trouble};
 use crate::supervise::catalog::{self, Catalog};
+use crate::supervise::state::Status;
 use crate::supervise::watch::everything;
 
 impl Task {
@@ -15,18 +17,23 @@ impl Task {
             self.setup.source.clone(),
             self.setup.connector.clone(),
             self.setup.name.clone(),
+            self.setup.redactor.clone(),
         );
         let turns = Arc::clone(&self.turns);
         let connecting = async move {
-            let (source, connector, name) = setup;
-            // An error would mean that the semaphore is closed, which it never is.
-            let turn = turns.acquire().await;
+            let (source, connector, name, redactor) = setup;
             let target = source.target().await.map_err(Trouble::Unresolved)?;
+            // Programs take turns, since all at once would slow each other down. Who waits for an
+            // address slows nobody down. (An error would mean that the semaphore is closed.)
+            let turn = match &target.endpoint {
+                Endpoint::Program(_) => Some(turns.acquire().await),
+                Endpoint::Address(_) => None,
+            };
             let connection = connector.connect(&target).await.map_err(Trouble::Connect)?;
             // Who lists slowly must not keep others from starting.
             drop(turn);
             let (all, none) = (everything(), Catalog::default());
-            let listing = catalog::list(&name, &connection, &all, &none);
+            let listing = catalog::list(&name, &connection, &all, &none, &redactor);
             let reason = match timeout(target.timeouts.connection, listing).await {
                 Ok(Ok(catalog)) => return Ok((connection, catalog)),
                 Ok(Err(error)) => error.to_string(),
@@ -46,12 +53,18 @@ impl Task {
                     };
                     match command {
                         Command::Stop(reason) => return Connected::Unwanted(reason, done),
+                        Command::Hold(reason) => {
+                            self.is_held = true;
+                            return Connected::Unwanted(reason, done);
+                        }
                         Command::Settings(setup) => self.setup = *setup,
                         // It is what is being done.
-                        Command::Need
-                        | Command::Start
-                        | Command::Reconnect
-                        | Command::Refresh => self.shared.asked(),
+                        Command::Need => self.shared.asked(),
+                        Command::Start | Command::Reconnect | Command::Refresh => {
+                            self.asked_by_name();
+                            self.update(|state| state.status = Status::Connecting);
+                        }
+                        Command::Relist => {}
                     }
                     let _ = done.send(());
                 }

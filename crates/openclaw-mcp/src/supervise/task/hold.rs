@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use openclaw_mcp_client::Connection;
-use tokio::time::sleep_until;
+use tokio::time::{Instant, sleep_until};
 
 use super::{Asked, Command, End, Task};
 use crate::supervise::catalog;
@@ -19,8 +19,9 @@ impl Task {
             if let Some(wanted) = watch.next_list() {
                 let before = self.publish.borrow().catalog.clone();
                 let (name, connection) = (self.setup.name.clone(), connection.clone());
+                let redactor = self.setup.redactor.clone();
                 watch.listing = Some(Box::pin(async move {
-                    catalog::list(&name, &connection, &wanted, &before).await
+                    catalog::list(&name, &connection, &wanted, &before, &redactor).await
                 }));
             }
             let due = watch.due(self.shared.used_at());
@@ -28,24 +29,12 @@ impl Task {
                 biased;
                 reason = connection.closed() => return End::Lost(reason.to_string()),
                 asked = self.commands.recv() => {
-                    let Some(Asked { command, done }) = asked else {
+                    let Some(asked) = asked else {
                         return End::Alone;
                     };
-                    self.shared.asked();
-                    match command {
-                        Command::Need | Command::Start => {}
-                        Command::Stop(reason) => return End::Unwanted(reason, Some(done)),
-                        Command::Reconnect => {
-                            let _ = done.send(());
-                            return End::Again;
-                        }
-                        Command::Refresh => watch.want(&everything()),
-                        Command::Settings(setup) => {
-                            self.setup = *setup;
-                            watch.adjust(&self.setup);
-                        }
+                    if let Some(end) = self.asked(asked, &mut watch) {
+                        return end;
                     }
-                    let _ = done.send(());
                 }
                 listed = pending(&mut watch.listing) => {
                     watch.listing = None;
@@ -56,18 +45,22 @@ impl Task {
                         Err(error) => {
                             let server = &self.setup.name;
                             tracing::warn!(server, "what it offers was not listed again: {error}");
-                            self.update(|state| state.listings += 1);
                         }
+                    }
+                    for done in watch.waiting.drain(..) {
+                        let _ = done.send(());
                     }
                 }
                 beat = pending(&mut watch.beating) => {
                     watch.beating = None;
+                    if beat.is_ok() {
+                        let now = SystemTime::now();
+                        self.update(|state| state.alive_at = Some(now));
+                    }
                     if let Some(error) = watch.beaten(beat) {
                         let reason = format!("it gives no sign of life: {error}");
                         return End::Lost(reason);
                     }
-                    let now = SystemTime::now();
-                    self.update(|state| state.alive_at = Some(now));
                 }
                 changes = pending(&mut watch.changing) => {
                     watch.changing = None;
@@ -91,6 +84,10 @@ impl Task {
                     watch.beat(connection, is_used);
                 }
                 () = sleep_until(due.idle) => {
+                    // It may have been used since this was computed.
+                    if watch.due(self.shared.used_at()).idle > Instant::now() {
+                        continue;
+                    }
                     if connection.diagnostics().in_flight == 0 {
                         return End::Unwanted("it was not used".into(), None);
                     }
@@ -98,5 +95,34 @@ impl Task {
                 }
             }
         }
+    }
+    /// Does what is asked of a server that is ready; the result is the end of that.
+    fn asked(&mut self, Asked { command, done }: Asked, watch: &mut Watch) -> Option<End> {
+        self.shared.asked();
+        match command {
+            Command::Need | Command::Start => {}
+            Command::Stop(reason) => return Some(End::Unwanted(reason, Some(done))),
+            Command::Hold(reason) => {
+                self.is_held = true;
+                return Some(End::Unwanted(reason, Some(done)));
+            }
+            Command::Reconnect => {
+                self.asked_by_name();
+                return Some(End::Again(done));
+            }
+            Command::Refresh => {
+                watch.want(&everything());
+                // Whoever asked is told when it is done.
+                watch.asking.push(done);
+                return None;
+            }
+            Command::Relist => watch.want(&everything()),
+            Command::Settings(setup) => {
+                self.setup = *setup;
+                watch.adjust(&self.setup);
+            }
+        }
+        let _ = done.send(());
+        None
     }
 }

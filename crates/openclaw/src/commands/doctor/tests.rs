@@ -13,7 +13,9 @@ fn examine(home: &Path, scope: &Scope, json: bool) -> (Result<Exit, Failure>, St
         probe: false,
         json: crate::cli::Json { wanted: json },
     };
-    let (result, stdout, _) = in_session(json, environment, |session| run(session, scope, options));
+    let (result, stdout, _) = in_session(json, environment, |session| {
+        run(session, scope, None, options)
+    });
     let real = fs::canonicalize(home).unwrap();
     let stdout = stdout
         .replace(&real.display().to_string(), "HOME")

@@ -26,7 +26,10 @@ mod tools;
 mod trial;
 mod words;
 
+use openclaw_config::load;
+
 use crate::cli::{McpCommand, McpOptions};
+use crate::commands::configuration::find_agent;
 use crate::commands::{Session, doctor};
 use crate::failure::{Exit, Failure};
 
@@ -38,6 +41,9 @@ pub(super) fn run(session: &mut Session<'_>, options: McpOptions) -> Result<Exit
         tracing::debug!("servers are started in this process");
     }
     let agent = subject.agent;
+    if let Some(name) = &agent {
+        check_agent(session, name)?;
+    }
     match options.command {
         McpCommand::Servers { json } => servers::list(session, agent, json.wanted),
         McpCommand::Status { name, json } => servers::status(session, agent, name, json.wanted),
@@ -80,7 +86,18 @@ pub(super) fn run(session: &mut Session<'_>, options: McpOptions) -> Result<Exit
         } => definitions::set(session, &name, &definition, json.wanted),
         McpCommand::Doctor { name, options } => {
             let scope = name.map_or(doctor::Scope::Servers, doctor::Scope::Server);
-            doctor::run(session, &scope, options)
+            doctor::run(session, &scope, agent, options)
         }
+    }
+}
+
+/// Makes sure that there is such an agent. A configuration that can't be used is for the command to
+/// tell.
+fn check_agent(session: &mut Session<'_>, name: &str) -> Result<(), Failure> {
+    let loaded = load(&session.location()?, &session.environment);
+    session.learn(&loaded);
+    match &loaded.config {
+        Some(config) => find_agent(config, Some(name)).map(drop),
+        None => Ok(()),
     }
 }
