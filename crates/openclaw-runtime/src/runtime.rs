@@ -28,7 +28,8 @@ pub struct RuntimeSetup {
     pub directory: PathBuf,
 }
 
-/// The servers of a configuration, in this process. Each is started when something needs it.
+/// The servers of a configuration, in this process and for as long as a command takes. Each is
+/// started when something needs it, and once.
 pub struct Runtime {
     pub(crate) servers: Servers,
     pub(crate) redactor: Redactor,
@@ -53,6 +54,7 @@ impl Runtime {
             connector: Arc::new(connector),
             redactor: setup.redactor.clone(),
             mode: StartMode::OnDemand,
+            restarts: false,
         });
         Ok(Self {
             servers: servers.map_err(|error| unusable(&error))?,

@@ -60,6 +60,7 @@ impl House {
             connector: Arc::new(connector),
             redactor: Redactor::new(),
             mode: StartMode::OnDemand,
+            restarts: true,
         });
         let servers = servers.expect("servers");
         let agent = servers.agent(None).expect("an agent");

@@ -6,7 +6,7 @@ mod plan;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use openclaw_config::{AgentId, Config, Fingerprint, Launch, ServerScope};
+use openclaw_config::{AgentId, Config, Fingerprint, Launch, Restart, ServerScope};
 use openclaw_content::Framer;
 use openclaw_mcp_client::Connector;
 use openclaw_secrets::Redactor;
@@ -47,6 +47,9 @@ pub struct ServersSetup {
     pub redactor: Redactor,
     /// When servers are started.
     pub mode: StartMode,
+    /// Whether servers that are lost are started again. For a command that is over soon, the first
+    /// failure counts.
+    pub restarts: bool,
 }
 
 /// Why servers can't be run.
@@ -84,6 +87,7 @@ pub struct Servers {
     key: StateKey,
     connector: Arc<Connector>,
     mode: StartMode,
+    restarts: bool,
     pub(crate) pins: Pins,
     pub(crate) audit: AuditLog,
     pub(crate) results: Arc<ResultStore>,
@@ -103,6 +107,7 @@ impl Servers {
             admission: Mutex::default(),
             connector: setup.connector,
             mode: setup.mode,
+            restarts: setup.restarts,
             pins: Pins::new(&setup.state)?,
             audit: AuditLog::new(&setup.state, &key)?,
             results: Arc::new(ResultStore::new(&setup.state)?),
@@ -204,6 +209,7 @@ impl Servers {
             }),
             connector: Arc::clone(&self.connector),
             pace: match &server.launch {
+                _ if !self.restarts => Pace::program(Restart::Never),
                 Launch::Stdio(_) => Pace::program(server.restart),
                 Launch::Remote(_) => Pace::address(),
             },

@@ -70,6 +70,7 @@ fn servers(directory: &Path, mode: StartMode, text: &Value, redactor: &Redactor)
         connector: Arc::new(connector),
         redactor: redactor.clone(),
         mode,
+        restarts: true,
     });
     servers.unwrap()
 }
