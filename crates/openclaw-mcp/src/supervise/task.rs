@@ -34,6 +34,13 @@ pub(super) enum Command {
     Settings(Box<ServerSetup>),
 }
 
+impl Command {
+    /// Whether it decides if the server runs.
+    fn is_about_running(&self) -> bool {
+        !matches!(self, Self::Relist | Self::Settings(_))
+    }
+}
+
 /// A command, and whom to tell when it was noted; when it is done, if it is to stop.
 pub(super) struct Asked {
     pub(super) command: Command,
@@ -169,9 +176,9 @@ impl Task {
 
     /// Takes note of a command while there is no connection.
     fn begin(&mut self, asked: Asked, otherwise: Next) -> Next {
+        let is_about_running = asked.command.is_about_running();
         let next = match asked.command {
             Command::Need => {
-                self.shared.asked();
                 if self.publish.borrow().status == Status::Stopped && !self.is_held {
                     self.connecting()
                 } else {
@@ -183,12 +190,8 @@ impl Task {
                 self.connecting()
             }
             Command::Relist => otherwise,
-            Command::Stop(reason) => {
-                self.shared.asked();
-                self.rest(Status::Stopped, &reason)
-            }
+            Command::Stop(reason) => self.rest(Status::Stopped, &reason),
             Command::Hold(reason) => {
-                self.shared.asked();
                 self.is_held = true;
                 self.rest(Status::Stopped, &reason)
             }
@@ -197,13 +200,16 @@ impl Task {
                 otherwise
             }
         };
+        // Not before it is known what follows: until then it counts among those that run.
+        if is_about_running {
+            self.shared.asked();
+        }
         let _ = asked.done.send(());
         next
     }
 
     /// Whoever asks by name starts a new count.
     fn asked_by_name(&mut self) {
-        self.shared.asked();
         self.is_held = false;
         self.failures = 0;
         self.update(|state| {

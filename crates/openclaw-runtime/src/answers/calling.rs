@@ -1,5 +1,7 @@
 //! Tools, and calls of them.
 
+use std::time::Duration;
+
 use openclaw_content::{shown_line, shown_text};
 use openclaw_engine::{
     ApprovalReport, ApprovalRequest, CallArguments, CallReport, CallRequest, EngineFailure,
@@ -9,7 +11,7 @@ use openclaw_mcp::{
     AgentPlan, AgentTool, AgentTools, Approval, Call, CallEnd, Meant, ToolChoice, ToolOutcome,
     typed_words,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::report::{content, tool_report};
 use crate::runtime::Runtime;
@@ -73,6 +75,22 @@ impl Runtime {
             let problem = outcome.problem.unwrap_or_default();
             let problem = self.redactor.redact(&problem);
             let problem = shown_text(&problem).into_owned();
+            // Whoever wants to see what the model would see wants that of a failure, too.
+            let is_told = !matches!(
+                outcome.end,
+                CallEnd::InvalidArguments | CallEnd::UnknownTool
+            );
+            if framed.is_some() && is_told {
+                return Ok(CallReport {
+                    tool: outcome.name,
+                    server: tool.server.name().to_owned(),
+                    is_error: true,
+                    content: vec![json!({ "type": "text", "text": problem })],
+                    structured_content: None,
+                    duration_ms: milliseconds(outcome.duration),
+                    framed,
+                });
+            }
             return Err(match outcome.end {
                 CallEnd::InvalidArguments => EngineFailure::asker("invalid-arguments", problem)
                     .hint(format!(
@@ -93,7 +111,7 @@ impl Runtime {
             is_error: outcome.end.is_error(),
             content: result.content.iter().map(content).collect(),
             structured_content: result.structured,
-            duration_ms: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
+            duration_ms: milliseconds(outcome.duration),
             framed,
         })
     }
@@ -148,6 +166,10 @@ impl Runtime {
             None => Err(unknown::tool(&tools, spelling)),
         }
     }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn found<'a>(tools: &'a AgentTools, spelling: &str) -> Result<&'a AgentTool, EngineFailure> {

@@ -142,6 +142,10 @@ fn a_denied_tool_is_a_failure_and_not_offered() {
         assert!(message.contains("not allowed"), "{message}");
         assert!(message.contains("in tools denies it"), "{message}");
     }
+    let run = lab.run(&["mcp", "call", "fake/echo", "message=x", "--framed"]);
+    assert_eq!(run.code, Some(1), "{run}");
+    let told = "MCP tool error (fake/echo): the tool is not allowed";
+    assert!(run.stdout.starts_with(told), "what the model sees: {run}");
     let tools = lab.done(&["mcp", "tools"]).stdout;
     assert!(!tools.contains("mcp_fake_echo"), "{tools}");
     assert!(tools.contains("mcp_fake_fail"), "{tools}");

@@ -51,6 +51,8 @@ impl Task {
                     let Some(Asked { command, done }) = asked else {
                         return Connected::Alone;
                     };
+                    // It runs, and needs no place kept for it.
+                    self.shared.asked();
                     match command {
                         Command::Stop(reason) => return Connected::Unwanted(reason, done),
                         Command::Hold(reason) => {
@@ -59,12 +61,11 @@ impl Task {
                         }
                         Command::Settings(setup) => self.setup = *setup,
                         // It is what is being done.
-                        Command::Need => self.shared.asked(),
+                        Command::Need | Command::Relist => {}
                         Command::Start | Command::Reconnect | Command::Refresh => {
                             self.asked_by_name();
                             self.update(|state| state.status = Status::Connecting);
                         }
-                        Command::Relist => {}
                     }
                     let _ = done.send(());
                 }
