@@ -108,7 +108,7 @@ mod tests {
         Surroundings {
             platform,
             home: "/home/ada".into(),
-            directory: "/work/site".into(),
+            directory: "/srv/site".into(),
             config_home: None,
             app_data: Some("/roaming".into()),
             codex_home: None,
@@ -145,8 +145,8 @@ mod tests {
             "/home/ada/.config/Code/User/settings.json",
             "/home/ada/.config/Code - Insiders/User/mcp.json",
             "/home/ada/.vscode-server/data/User/mcp.json",
-            "/work/site/.vscode/mcp.json",
-            "/work/site/.vscode/settings.json",
+            "/srv/site/.vscode/mcp.json",
+            "/srv/site/.vscode/settings.json",
         ] {
             assert!(linux.iter().any(|path| path == wanted), "{wanted}");
         }
@@ -161,17 +161,17 @@ mod tests {
             let at = |client| paths(client, &surroundings(platform));
             assert_eq!(
                 at(Client::ClaudeCode),
-                ["/home/ada/.claude.json", "/work/site/.mcp.json"]
+                ["/home/ada/.claude.json", "/srv/site/.mcp.json"]
             );
             assert_eq!(
                 at(Client::Cursor),
-                ["/home/ada/.cursor/mcp.json", "/work/site/.cursor/mcp.json"]
+                ["/home/ada/.cursor/mcp.json", "/srv/site/.cursor/mcp.json"]
             );
             assert_eq!(
                 at(Client::Codex),
                 [
                     "/home/ada/.codex/config.toml",
-                    "/work/site/.codex/config.toml"
+                    "/srv/site/.codex/config.toml"
                 ]
             );
             assert_eq!(

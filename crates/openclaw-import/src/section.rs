@@ -197,7 +197,7 @@ mod tests {
             local_servers(document, Path::new(directory), platform).is_some()
         };
         assert!(at("c:\\work\\site\\", Platform::Windows));
-        assert!(!at("c:/work/site", Platform::Linux));
+        assert!(!at("c:/srv/site", Platform::Linux));
         assert!(at("C:/Work/Site/", Platform::Linux));
     }
 }

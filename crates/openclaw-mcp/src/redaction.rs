@@ -15,7 +15,7 @@ pub fn hide_text(text: &mut String, redactor: &Redactor) {
     }
 }
 
-fn hide_option(text: &mut Option<String>, redactor: &Redactor) {
+fn hide_optional_text(text: &mut Option<String>, redactor: &Redactor) {
     if let Some(text) = text {
         hide_text(text, redactor);
     }
@@ -45,7 +45,7 @@ fn hide_fields(fields: &mut Map<String, Value>, redactor: &Redactor) {
         .for_each(|value| hide_value(value, redactor));
 }
 
-fn hide_optional(value: &mut Option<Value>, redactor: &Redactor) {
+fn hide_optional_value(value: &mut Option<Value>, redactor: &Redactor) {
     if let Some(value) = value {
         hide_value(value, redactor);
     }
@@ -54,8 +54,8 @@ fn hide_optional(value: &mut Option<Value>, redactor: &Redactor) {
 /// Hides credentials in the contents of a resource. Binary content is not read by anybody.
 pub fn hide_embedded(embedded: &mut Embedded, redactor: &Redactor) {
     hide_text(&mut embedded.uri, redactor);
-    hide_option(&mut embedded.mime_type, redactor);
-    hide_option(&mut embedded.text, redactor);
+    hide_optional_text(&mut embedded.mime_type, redactor);
+    hide_optional_text(&mut embedded.text, redactor);
 }
 
 /// Hides credentials in a part of a result.
@@ -63,7 +63,7 @@ pub fn hide_content(content: &mut Content, redactor: &Redactor) {
     match content {
         Content::Text { text, annotations } => {
             hide_text(text, redactor);
-            hide_optional(annotations, redactor);
+            hide_optional_value(annotations, redactor);
         }
         Content::Image {
             mime_type,
@@ -76,7 +76,7 @@ pub fn hide_content(content: &mut Content, redactor: &Redactor) {
             ..
         } => {
             hide_text(mime_type, redactor);
-            hide_optional(annotations, redactor);
+            hide_optional_value(annotations, redactor);
         }
         Content::Resource(embedded) => hide_embedded(embedded, redactor),
         Content::Link {
@@ -90,7 +90,7 @@ pub fn hide_content(content: &mut Content, redactor: &Redactor) {
             hide_text(uri, redactor);
             hide_text(name, redactor);
             for text in [title, description, mime_type] {
-                hide_option(text, redactor);
+                hide_optional_text(text, redactor);
             }
         }
         Content::Unknown(value) => hide_value(value, redactor),
@@ -102,7 +102,7 @@ pub(crate) fn hide_result(result: &mut ToolResult, redactor: &Redactor) {
     for content in &mut result.content {
         hide_content(content, redactor);
     }
-    hide_optional(&mut result.structured, redactor);
+    hide_optional_value(&mut result.structured, redactor);
     for text in &mut result.missing {
         hide_text(text, redactor);
     }
@@ -116,10 +116,10 @@ pub(crate) fn hide(catalog: &mut Catalog, redactor: &Redactor) {
             &mut tool.description,
             &mut tool.annotations.title,
         ] {
-            hide_option(text, redactor);
+            hide_optional_text(text, redactor);
         }
         hide_fields(&mut tool.input_schema, redactor);
-        hide_optional(&mut tool.output_schema, redactor);
+        hide_optional_value(&mut tool.output_schema, redactor);
     }
     for resource in &mut catalog.resources {
         for text in [
@@ -127,7 +127,7 @@ pub(crate) fn hide(catalog: &mut Catalog, redactor: &Redactor) {
             &mut resource.description,
             &mut resource.mime_type,
         ] {
-            hide_option(text, redactor);
+            hide_optional_text(text, redactor);
         }
     }
     for template in &mut catalog.templates {
@@ -136,16 +136,16 @@ pub(crate) fn hide(catalog: &mut Catalog, redactor: &Redactor) {
             &mut template.description,
             &mut template.mime_type,
         ] {
-            hide_option(text, redactor);
+            hide_optional_text(text, redactor);
         }
     }
     for prompt in &mut catalog.prompts {
         for text in [&mut prompt.title, &mut prompt.description] {
-            hide_option(text, redactor);
+            hide_optional_text(text, redactor);
         }
         for argument in &mut prompt.arguments {
             for text in [&mut argument.title, &mut argument.description] {
-                hide_option(text, redactor);
+                hide_optional_text(text, redactor);
             }
         }
     }

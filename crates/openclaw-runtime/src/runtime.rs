@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use openclaw_config::Config;
 use openclaw_engine::EngineFailure;
-use openclaw_mcp::{AgentPlan, PlannedServer, Servers, ServersSetup, StartMode};
+use openclaw_mcp::{AgentPlan, Servers, ServersSetup, StartMode};
 use openclaw_mcp_client::{Connector, EraMemory};
 use openclaw_process::{GuardianProgram, Launcher};
 use openclaw_secrets::Redactor;
 use openclaw_state::StateDirectory;
-
-use crate::unknown;
 
 /// What a runtime is made of.
 pub struct RuntimeSetup {
@@ -69,15 +67,6 @@ impl Runtime {
             EngineFailure::asker("unknown-agent", error.to_string())
                 .hint(format!("the agents are: {}", error.known.join(", ")))
         })
-    }
-
-    pub(crate) fn server(
-        &self,
-        agent: &AgentPlan,
-        name: &str,
-    ) -> Result<Arc<PlannedServer>, EngineFailure> {
-        let found = self.servers.planned(agent, name).cloned();
-        found.ok_or_else(|| unknown::server(agent, name))
     }
 
     pub(crate) fn variable(&self, name: &str) -> Option<&OsString> {

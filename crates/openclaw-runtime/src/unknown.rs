@@ -1,16 +1,27 @@
-//! What is said about names that are not there.
+//! Names that may not be there, and what is said about those.
+
+use std::sync::Arc;
 
 use openclaw_content::shown_line;
 use openclaw_engine::EngineFailure;
-use openclaw_mcp::{AgentPlan, AgentTools};
+use openclaw_mcp::{AgentPlan, AgentTools, PlannedServer};
 
 /// How alike a name must be to be suggested.
 const LIKE: f64 = 0.7;
 /// How much of a name is shown.
 const SHOWN: usize = 100;
 
+/// The server of this name.
+pub(crate) fn found_server(
+    agent: &AgentPlan,
+    name: &str,
+) -> Result<Arc<PlannedServer>, EngineFailure> {
+    let found = agent.server(name).cloned();
+    found.ok_or_else(|| server(agent, name))
+}
+
 /// There is no such server.
-pub(crate) fn server(agent: &AgentPlan, name: &str) -> EngineFailure {
+fn server(agent: &AgentPlan, name: &str) -> EngineFailure {
     let shown = shown_line(name, SHOWN);
     let failure = EngineFailure::asker("unknown-server", format!("there is no server `{shown}`"));
     let names: Vec<&str> = agent.server_names().collect();

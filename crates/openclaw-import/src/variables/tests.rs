@@ -8,7 +8,7 @@ fn filled(client: Client, text: &str) -> (String, Vec<String>) {
     let origin = Origin {
         client,
         scope: Scope::User,
-        workspace: Path::new("/work/site"),
+        workspace: Path::new("/srv/site"),
         home: Path::new("/home/ada"),
         inputs: &inputs,
         variables: &variables,
@@ -43,7 +43,7 @@ fn editors_have_kinds_and_places() {
     assert_eq!(render("${env:TOKEN}"), "${TOKEN}");
     assert_eq!(
         render("${userHome}/a:${workspaceFolder}${/}b"),
-        format!("/home/ada/a:/work/site{MAIN_SEPARATOR_STR}b")
+        format!("/home/ada/a:/srv/site{MAIN_SEPARATOR_STR}b")
     );
     assert_eq!(render("${workspaceFolderBasename}"), "site");
     assert_eq!(render("${foo}"), "${foo}");

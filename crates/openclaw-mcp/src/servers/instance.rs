@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::plan::{AgentPlan, PlannedServer, Usable};
-use super::{Instance, InstanceKey, ServerView, Servers, Standing, StartMode};
+use super::{InstanceKey, ServerView, Servers, Standing, StartMode};
 use crate::supervise::{Catalog, ManagedServer, ServerState, Status};
 
 /// How much longer than connecting may take it is waited for a server to be ready: for its turn,
@@ -68,11 +68,6 @@ impl Servers {
             Some(limit) if !runs && rests => Standing::OverLimit(limit),
             _ => Standing::Usable,
         }
-    }
-
-    /// The server of this name, by any agent's configuration.
-    pub fn planned<'a>(&self, agent: &'a AgentPlan, name: &str) -> Option<&'a Arc<PlannedServer>> {
-        agent.servers.get(name)
     }
 
     /// Starts servers of an agent and waits until each is ready, or will not be so soon.
@@ -262,7 +257,11 @@ impl Servers {
         })
     }
 
-    pub(crate) fn instance(&self, server: &PlannedServer, session: Option<&str>) -> Instance {
+    pub(crate) fn instance(
+        &self,
+        server: &PlannedServer,
+        session: Option<&str>,
+    ) -> Option<Arc<ManagedServer>> {
         let usable = server.usable.as_ref()?;
         self.fleet.get(&key(usable, session))
     }

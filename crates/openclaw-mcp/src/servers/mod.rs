@@ -23,7 +23,7 @@ use crate::launch::ConfiguredTarget;
 use crate::pins::{PinError, Pins};
 use crate::results::ResultStore;
 use crate::supervise::{
-    Catalog, Fleet, ManagedServer, Pace, Reconciled, ServerSetup, ServerState, Status, Wanted,
+    Catalog, Fleet, Pace, Reconciled, ServerSetup, ServerState, Status, Wanted,
 };
 
 /// When servers are started.
@@ -241,6 +241,7 @@ impl Servers {
     }
 
     /// The same, put together anew although nothing changed: what a change costs.
+    #[doc(hidden)]
     pub fn assembled_anew(&self, agent: &AgentPlan) -> Arc<AgentTools> {
         agent.assembled.clear();
         self.tools(agent, None)
@@ -338,6 +339,3 @@ pub enum Standing {
     /// A person stopped it.
     Held,
 }
-
-/// A server that is looked after, if there is one.
-pub(crate) type Instance = Option<Arc<ManagedServer>>;

@@ -64,6 +64,11 @@ impl AgentPlan {
         self.servers.values()
     }
 
+    /// Its server of this name.
+    pub fn server(&self, name: &str) -> Option<&Arc<PlannedServer>> {
+        self.servers.get(name)
+    }
+
     /// The names of its servers.
     pub fn server_names(&self) -> impl Iterator<Item = &str> {
         self.servers.keys().map(String::as_str)

@@ -47,13 +47,13 @@ pub struct Reconciled {
 
 /// All servers, by what makes them the same.
 pub struct Fleet<K> {
-    ships: Mutex<Ships<K>>,
+    members: Mutex<Members<K>>,
     starting: Arc<Semaphore>,
     /// What is under way: starts, new settings, calls that are waited for.
     work: Mutex<JoinSet<()>>,
 }
 
-struct Ships<K> {
+struct Members<K> {
     servers: BTreeMap<K, Arc<ManagedServer>>,
     /// Those that are no longer wanted and finish their calls.
     leaving: Vec<Arc<ManagedServer>>,
@@ -64,7 +64,7 @@ struct Ships<K> {
 impl<K: Clone + Ord> Default for Fleet<K> {
     fn default() -> Self {
         Self {
-            ships: Mutex::new(Ships {
+            members: Mutex::new(Members {
                 servers: BTreeMap::new(),
                 leaving: Vec::new(),
                 is_closed: false,
@@ -81,11 +81,11 @@ impl<K: Clone + Ord> Fleet<K> {
     /// Nothing is waited for.
     pub fn reconcile(&self, wanted: Vec<Wanted<K>>) -> Reconciled {
         let mut result = Reconciled::default();
-        let mut ships = self.ships();
-        if ships.is_closed {
+        let mut members = self.members();
+        if members.is_closed {
             return result;
         }
-        let mut before = std::mem::take(&mut ships.servers);
+        let mut before = std::mem::take(&mut members.servers);
         for wanted in wanted {
             let Wanted {
                 key,
@@ -94,7 +94,7 @@ impl<K: Clone + Ord> Fleet<K> {
                 has_room,
                 ..
             } = wanted;
-            if ships.servers.contains_key(&key) {
+            if members.servers.contains_key(&key) {
                 continue;
             }
             if let Some(server) = before.remove(&key) {
@@ -114,7 +114,7 @@ impl<K: Clone + Ord> Fleet<K> {
                         _ => {}
                     }
                 });
-                ships.servers.insert(key, server);
+                members.servers.insert(key, server);
                 result.kept += 1;
                 continue;
             }
@@ -125,12 +125,14 @@ impl<K: Clone + Ord> Fleet<K> {
                 let starting = server.clone();
                 self.begin(async move { starting.begin().await });
             }
-            ships.servers.insert(key, server);
+            members.servers.insert(key, server);
             result.added += 1;
         }
-        ships.leaving.retain(|server| Arc::strong_count(server) > 1);
+        members
+            .leaving
+            .retain(|server| Arc::strong_count(server) > 1);
         for server in before.into_values() {
-            ships.leaving.push(server.clone());
+            members.leaving.push(server.clone());
             self.begin(drain(server));
             result.removed += 1;
         }
@@ -139,7 +141,7 @@ impl<K: Clone + Ord> Fleet<K> {
 
     /// The server with this key.
     pub fn get(&self, key: &K) -> Option<Arc<ManagedServer>> {
-        self.ships().servers.get(key).cloned()
+        self.members().servers.get(key).cloned()
     }
 
     /// The server with this key, which is added if it is not there, and rests then; none once
@@ -149,11 +151,11 @@ impl<K: Clone + Ord> Fleet<K> {
         key: K,
         setup: impl FnOnce() -> ServerSetup,
     ) -> Option<Arc<ManagedServer>> {
-        let mut ships = self.ships();
-        if ships.is_closed {
+        let mut members = self.members();
+        if members.is_closed {
             return None;
         }
-        let server = ships.servers.entry(key).or_insert_with(|| {
+        let server = members.servers.entry(key).or_insert_with(|| {
             let turns = self.starting.clone();
             Arc::new(ManagedServer::in_turn(setup(), turns, Arc::default()))
         });
@@ -162,13 +164,13 @@ impl<K: Clone + Ord> Fleet<K> {
 
     /// Lets go of the server with this key; whoever has it can still stop it.
     pub fn remove(&self, key: &K) {
-        self.ships().servers.remove(key);
+        self.members().servers.remove(key);
     }
 
     /// All servers.
     pub fn all(&self) -> Vec<(K, Arc<ManagedServer>)> {
-        let ships = self.ships();
-        let servers = ships.servers.iter();
+        let members = self.members();
+        let servers = members.servers.iter();
         servers
             .map(|(key, server)| (key.clone(), server.clone()))
             .collect()
@@ -177,10 +179,10 @@ impl<K: Clone + Ord> Fleet<K> {
     /// Stops all servers at once, whatever they do, and waits for it. None is started after this.
     pub async fn shutdown(&self) {
         let servers: Vec<_> = {
-            let mut ships = self.ships();
-            ships.is_closed = true;
-            let leaving = std::mem::take(&mut ships.leaving);
-            let servers = std::mem::take(&mut ships.servers);
+            let mut members = self.members();
+            members.is_closed = true;
+            let leaving = std::mem::take(&mut members.leaving);
+            let servers = std::mem::take(&mut members.servers);
             servers.into_values().chain(leaving).collect()
         };
         let mut stopping = std::mem::take(&mut *self.work());
@@ -202,8 +204,8 @@ impl<K: Clone + Ord> Fleet<K> {
         all.spawn(work);
     }
 
-    fn ships(&self) -> MutexGuard<'_, Ships<K>> {
-        self.ships.lock().unwrap_or_else(PoisonError::into_inner)
+    fn members(&self) -> MutexGuard<'_, Members<K>> {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn work(&self) -> MutexGuard<'_, JoinSet<()>> {

@@ -1,10 +1,12 @@
 //! The way of a call.
 
-use openclaw_mcp::{CallEnd, StartMode};
+use openclaw_mcp::{CallEnd, StartMode, Status};
 use openclaw_secrets::{Redactor, Secret};
+use openclaw_testkit::leaks::eventually;
 use serde_json::json;
 
 use crate::house::{A_MOMENT, House, entry, fake, media, text};
+use crate::lab::SOON;
 
 fn one(more: serde_json::Value) -> (openclaw_testkit::FakeServer, serde_json::Value) {
     let fake = fake("");
@@ -239,40 +241,52 @@ async fn a_call_that_is_given_up_is_written_down_as_such() {
 
 #[tokio::test]
 async fn what_a_dying_server_writes_is_framed_and_without_our_secrets() {
-    let script = "import sys; sys.stderr.write('bad key our-very-own-token\\n'); sys.exit(1)";
-    let config = json!({ "mcp": { "servers": {
-        "bad": {"command": "python3", "args": ["-c", script], "maxRestarts": 0},
-    } } });
+    let fake = fake("");
+    let place = tempfile::tempdir().unwrap();
+    let mark = place.path().join("was here");
+    // It works the first time, and dies with a few words the second.
+    let script = "if [ -e \"$1\" ]; then echo 'bad key our-very-own-token' >&2; exit 1; fi; \
+                  touch \"$1\"; shift; exec \"$@\"";
+    let mut entry = entry(&fake, json!({"idleTimeoutMs": 100, "maxRestarts": 0}));
+    let mut arguments = vec![json!("-c"), json!(script), json!("sh"), json!(mark)];
+    arguments.push(entry["command"].clone());
+    arguments.extend(entry["args"].as_array().unwrap().clone());
+    entry["command"] = json!("sh");
+    entry["args"] = json!(arguments);
+    let config = json!({ "mcp": { "servers": { "fake": entry } } });
     let redactor = Redactor::new();
     let _ = redactor.learn(&Secret::new("our-very-own-token"));
-    let house = House::with_redactor(StartMode::OnDemand, &config, &[], redactor);
-    house.started().await;
-    let outcome = house.call("bad/echo", json!({})).await;
-    assert_eq!(outcome.end, CallEnd::UnknownTool);
-    let view = house.servers.view(&house.main()).remove(0);
-    let reason = view.state.unwrap().reason.unwrap();
-    assert!(reason.contains("bad key"), "{reason}");
-    house.finish().await;
-}
-
-#[tokio::test]
-async fn an_error_about_something_else_takes_no_tool_away() {
-    let (fake, config) = one(json!({}));
-    let house = House::new(StartMode::OnDemand, &config, &[&fake]);
+    let house = House::with_redactor(StartMode::OnDemand, &config, &[&fake], redactor);
     let agent = house.started().await;
-    let before = house.names(&agent).len();
-    // -32602, and the words "not found" are not about the tool.
-    house.call("fake/protocol_error", json!({})).await;
-    assert_eq!(house.names(&agent).len(), before);
+    let is_idle = || {
+        let state = house.servers.view(&agent).remove(0).state.unwrap();
+        state.status == Status::Stopped
+    };
+    assert!(eventually(SOON, is_idle).await);
+    let outcome = house.call("fake/echo", json!({"message": "x"})).await;
+    assert_eq!(outcome.end, CallEnd::NotDone);
+    let text = text(&outcome);
+    let told = "MCP tool error (fake/echo): \n<<<EXTERNAL_UNTRUSTED_CONTENT";
+    assert!(text.starts_with(told), "{text}");
+    assert!(text.contains("bad key [REDACTED]"), "{text}");
     house.finish().await;
 }
 
 #[tokio::test]
 async fn a_lazy_server_starts_with_the_first_call() {
-    let (fake, config) = one(json!({"lazy": true}));
-    let house = House::new(StartMode::Eager, &config, &[&fake]);
-    tokio::time::sleep(A_MOMENT).await;
-    assert_eq!(house.processes(), 0);
+    let (lazy, eager) = (fake(""), fake(""));
+    let config = json!({ "mcp": { "servers": {
+        "fake": entry(&lazy, json!({"lazy": true})),
+        "other": entry(&eager, json!({})),
+    } } });
+    let house = House::new(StartMode::Eager, &config, &[&lazy, &eager]);
+    let agent = house.main();
+    let status = |number: usize| {
+        let state = house.servers.view(&agent).remove(number).state.unwrap();
+        state.status
+    };
+    assert!(eventually(SOON, || status(1) == Status::Ready).await);
+    assert_eq!((status(0), house.processes()), (Status::Stopped, 1));
     let outcome = house.call("fake/echo", json!({"message": "x"})).await;
     assert_eq!(outcome.end, CallEnd::Ok);
     house.finish().await;

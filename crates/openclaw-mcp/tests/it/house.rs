@@ -170,6 +170,17 @@ impl House {
         found.sum()
     }
 
+    /// Waits until a server has a call to work on.
+    pub(crate) async fn until_busy(&self, server: &str) {
+        let is_busy = || {
+            let views = self.servers.view(&self.main());
+            let view = views.into_iter().find(|it| it.server.name() == server);
+            let connection = view.and_then(|it| it.state?.connection);
+            connection.is_some_and(|it| it.diagnostics().in_flight > 0)
+        };
+        assert!(eventually(SOON, is_busy).await, "{server} got no call");
+    }
+
     pub(crate) async fn finish(self) {
         self.servers.shutdown().await;
         let is_gone = || self.processes() == 0;

@@ -68,7 +68,7 @@ async fn a_reload_touches_only_what_changed_and_lets_calls_finish() {
     let (same_pid, changed_pid) = (pid("same"), pid("changed"));
     let call = house.call_as(&agent, "changed/sleep", json!({"ms": 1_000}));
     let reload = async {
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        house.until_busy("changed").await;
         // Another variable is another launch; another prefix is not.
         let after = servers(json!({"toolPrefix": "s"}), json!({"env": {"A": "b"}}));
         let text = json!({ "mcp": { "servers": after } });
@@ -111,8 +111,8 @@ async fn no_more_servers_run_than_may() {
     house.servers.start(&agent, None).await;
     assert_eq!(house.processes(), 2);
     // Where one stops, another may start.
-    let first = house.servers.planned(&agent, "server0").unwrap().clone();
-    let third = house.servers.planned(&agent, "server2").unwrap().clone();
+    let first = agent.server("server0").unwrap().clone();
+    let third = agent.server("server2").unwrap().clone();
     house.servers.disconnect(&first).await;
     assert_eq!(
         house.servers.view_one(&agent, &first).standing,
@@ -251,7 +251,7 @@ async fn a_server_may_be_renamed_or_removed_in_mid_call() {
     let agent = house.started().await;
     let call = house.call_as(&agent, "before/sleep", json!({"ms": 800}));
     let rename = async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        house.until_busy("before").await;
         house.servers.reload(config(house.path(), &named("after")))
     };
     let (outcome, reconciled) = tokio::join!(call, rename);
@@ -265,7 +265,7 @@ async fn a_server_may_be_renamed_or_removed_in_mid_call() {
     assert!(house.names(&agent).contains(&"mcp_after_echo".to_owned()));
     let call = house.call_as(&agent, "after/sleep", json!({"ms": 800}));
     let remove = async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        house.until_busy("after").await;
         house.servers.reload(config(house.path(), &json!({})))
     };
     let (outcome, _) = tokio::join!(call, remove);
@@ -373,10 +373,14 @@ async fn stopping_ends_although_somebody_wants_it_again() {
     let text = json!({ "mcp": { "servers": { "fake": entry(&fake, json!({})) } } });
     let house = House::new(StartMode::OnDemand, &text, &[&fake]);
     let agent = house.started().await;
-    let server = house.servers.planned(&agent, "fake").unwrap().clone();
+    let server = agent.server("fake").unwrap().clone();
     let disconnect = house.servers.disconnect(&server);
     let connect = async {
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        let is_closing = || {
+            let state = house.servers.view_one(&agent, &server).state;
+            state.is_some_and(|state| state.connection.is_none())
+        };
+        assert!(eventually(SOON, is_closing).await);
         house.servers.connect(&server).await
     };
     let both = async { tokio::join!(disconnect, connect) };
@@ -418,7 +422,7 @@ async fn a_disconnected_server_is_gone_for_sessions_too() {
         .start_for(&agent, "agent:main:secret-session")
         .await;
     assert_eq!(house.processes(), 1);
-    let server = house.servers.planned(&agent, "own").unwrap().clone();
+    let server = agent.server("own").unwrap().clone();
     house.servers.disconnect(&server).await;
     assert!(eventually(SOON, || house.processes() == 0).await);
     let outcome = house.call("own/echo", json!({"message": "x"})).await;

@@ -16,6 +16,7 @@ use openclaw_mcp::{AgentPlan, PlannedServer};
 
 use crate::report::{details, report};
 use crate::runtime::Runtime;
+use crate::unknown::found_server;
 
 /// How much of a problem is told.
 const PROBLEM: usize = 1_000;
@@ -67,7 +68,7 @@ impl Engine for Runtime {
         Box::pin(async move {
             let agent = self.agent(query.agent.as_deref())?;
             let servers = match &query.server {
-                Some(name) => vec![self.server(&agent, name)?],
+                Some(name) => vec![found_server(&agent, name)?],
                 None => agent.servers().cloned().collect(),
             };
             self.servers.refresh_all(&agent, &servers).await;
@@ -173,7 +174,7 @@ impl Runtime {
         query: &OneServer,
     ) -> Result<(Arc<AgentPlan>, Arc<PlannedServer>), EngineFailure> {
         let agent = self.agent(query.agent.as_deref())?;
-        let server = self.server(&agent, &query.server)?;
+        let server = found_server(&agent, &query.server)?;
         Ok((agent, server))
     }
 
@@ -201,7 +202,7 @@ impl Runtime {
         server: Option<&str>,
     ) -> Result<Vec<String>, EngineFailure> {
         let names = match server {
-            Some(name) => Some(vec![self.server(agent, name)?.name().to_owned()]),
+            Some(name) => Some(vec![found_server(agent, name)?.name().to_owned()]),
             None => None,
         };
         self.servers.start(agent, names.as_deref()).await;

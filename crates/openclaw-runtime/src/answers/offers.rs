@@ -13,6 +13,7 @@ use openclaw_mcp_client::{Connection, RequestError};
 
 use crate::report::{content, embedded};
 use crate::runtime::Runtime;
+use crate::unknown::found_server;
 
 impl Runtime {
     pub(super) async fn answer_resources(
@@ -138,7 +139,7 @@ impl Runtime {
     ) -> Result<Arc<Connection>, EngineFailure> {
         let agent = self.agent(agent)?;
         self.started(&agent, Some(server)).await?;
-        let server = self.server(&agent, server)?;
+        let server = found_server(&agent, server)?;
         let state = self.servers.view_one(&agent, &server).state;
         state.and_then(|state| state.connection).ok_or_else(|| {
             let message = format!("the server `{}` is gone", server.name());

@@ -27,11 +27,13 @@ mod trial;
 mod words;
 
 use openclaw_config::load;
+use serde::Serialize;
 
 use crate::cli::{McpCommand, McpOptions};
 use crate::commands::configuration::find_agent;
 use crate::commands::{Session, doctor};
 use crate::failure::{Exit, Failure};
+use crate::render::Page;
 
 pub(super) use servers::settled;
 
@@ -100,4 +102,22 @@ fn check_agent(session: &mut Session<'_>, name: &str) -> Result<(), Failure> {
         Some(config) => find_agent(config, Some(name)).map(drop),
         None => Ok(()),
     }
+}
+
+/// Prints a listing, and beside the text for people what is missing in it.
+fn print_listing(
+    session: &mut Session<'_>,
+    report: &impl Serialize,
+    text: impl FnOnce(Page) -> String,
+    problems: &[String],
+    json: bool,
+) -> Result<Exit, Failure> {
+    if json {
+        session.output.print_report(report)?;
+    } else {
+        let text = text(session.output.page());
+        session.output.print(&text)?;
+        session.output.warn(problems)?;
+    }
+    Ok(Exit::Done)
 }

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::cli::ReadOptions;
 use crate::commands::Session;
 use crate::commands::engine::{answered, with_engine};
-use crate::commands::mcp::words;
+use crate::commands::mcp::{print_listing, words};
 use crate::failure::{Exit, Failure};
 use crate::render;
 
@@ -33,14 +33,8 @@ async fn ask_resources(
     let server = query.server.clone();
     let pending = engine.resources(query);
     let report = answered(session.output, "listing resources", pending).await?;
-    if json {
-        session.output.print_report(&report)?;
-    } else {
-        let text = render::resources(&report, server.as_deref(), session.output.page());
-        session.output.print(&text)?;
-        session.output.warn(&report.problems)?;
-    }
-    Ok(Exit::Done)
+    let text = |page| render::resources(&report, server.as_deref(), page);
+    print_listing(session, &report, text, &report.problems, json)
 }
 
 pub(super) fn read(
@@ -116,14 +110,8 @@ async fn ask_prompts(
     let server = query.server.clone();
     let pending = engine.prompts(query);
     let report = answered(session.output, "listing prompts", pending).await?;
-    if json {
-        session.output.print_report(&report)?;
-    } else {
-        let text = render::prompts(&report.prompts, server.as_deref(), session.output.page());
-        session.output.print(&text)?;
-        session.output.warn(&report.problems)?;
-    }
-    Ok(Exit::Done)
+    let text = |page| render::prompts(&report.prompts, server.as_deref(), page);
+    print_listing(session, &report, text, &report.problems, json)
 }
 
 pub(super) fn prompt(

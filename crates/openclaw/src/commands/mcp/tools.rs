@@ -5,7 +5,7 @@ use openclaw_engine::{ApprovalRequest, CallArguments, CallReport, CallRequest, E
 use crate::cli::CallOptions;
 use crate::commands::Session;
 use crate::commands::engine::{answered, with_engine};
-use crate::commands::mcp::words;
+use crate::commands::mcp::{print_listing, words};
 use crate::failure::{Exit, Failure};
 use crate::render;
 
@@ -30,14 +30,8 @@ async fn ask_list(
     let server = query.server.clone();
     let pending = engine.tools(query);
     let report = answered(session.output, "listing tools", pending).await?;
-    if json {
-        session.output.print_report(&report)?;
-    } else {
-        let text = render::tools(&report.tools, server.as_deref(), session.output.page());
-        session.output.print(&text)?;
-        session.output.warn(&report.problems)?;
-    }
-    Ok(Exit::Done)
+    let text = |page| render::tools(&report.tools, server.as_deref(), page);
+    print_listing(session, &report, text, &report.problems, json)
 }
 
 pub(super) fn call(
