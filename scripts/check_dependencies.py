@@ -110,6 +110,13 @@ OWN_DEPENDENCIES = {
         "openclaw-testkit",
     },
     "openclaw-process": set(),
+    "openclaw-secret-stores": {
+        "openclaw-config",
+        "openclaw-content",
+        "openclaw-process",
+        "openclaw-secrets",
+        "openclaw-testkit",
+    },
     "openclaw-runtime": {
         "openclaw-config",
         "openclaw-content",

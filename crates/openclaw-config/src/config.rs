@@ -26,8 +26,8 @@ pub struct Config {
     pub debug: bool,
     /// Where models are, by name.
     pub model_providers: BTreeMap<String, Definition<ModelProvider>>,
-    /// Where secrets are, by name.
-    pub secret_providers: BTreeMap<String, Definition<SecretProvider>>,
+    /// How secrets are got.
+    pub secrets: Arc<SecretSettings>,
     /// The gateway.
     pub gateway: Definition<Gateway>,
 }
@@ -206,9 +206,18 @@ pub struct ModelFacts {
     pub input: Vec<String>,
 }
 
+/// How secrets are got.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecretSettings {
+    /// Where they are, by name, beside the places that a reference names itself.
+    pub providers: BTreeMap<String, Definition<SecretProviderSettings>>,
+    /// How long a store may take to answer; programs have their own limits.
+    pub timeout: Duration,
+}
+
 /// A place that secrets come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SecretProvider {
+pub enum SecretProviderSettings {
     /// Environment variables.
     Environment {
         /// Those that may be read; all where there is no list.
@@ -222,20 +231,24 @@ pub enum SecretProvider {
         mode: FileMode,
     },
     /// A program that is asked.
-    Exec {
-        /// The program, as an absolute path.
-        command: PathBuf,
-        /// Its arguments.
-        args: Vec<String>,
-        /// Variables for its environment.
-        environment: BTreeMap<String, String>,
-        /// Names of our own variables that it gets.
-        pass_environment: Vec<String>,
-        /// How long it may take.
-        timeout: Duration,
-        /// How many bytes it may answer with.
-        max_output_bytes: u64,
-    },
+    Exec(SecretProgram),
+}
+
+/// A program that knows secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretProgram {
+    /// The program, as an absolute path.
+    pub command: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables for its environment.
+    pub environment: BTreeMap<String, String>,
+    /// Names of our own variables that it gets.
+    pub pass_environment: Vec<String>,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// How many bytes it may answer with.
+    pub max_output_bytes: u64,
 }
 
 /// The gateway's settings.

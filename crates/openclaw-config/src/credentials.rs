@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use url::Url;
 
 use crate::arguments::named_credential;
-use crate::config::{Config, Definition, SecretProvider};
+use crate::config::{Config, Definition, SecretProviderSettings};
 use crate::raw::ConfigValue;
 use crate::server::{Authorization, Launch};
 
@@ -43,13 +43,15 @@ impl Config {
             collect(&provider.headers, &mut found);
             found.extend(provider.api_key.as_ref().and_then(secret_of));
         }
-        for provider in self.secret_providers.values().filter_map(Definition::sound) {
-            if let SecretProvider::Exec {
-                args, environment, ..
-            } = &**provider
-            {
-                found.extend(argument_credentials(args));
-                let values = environment.iter();
+        for provider in self
+            .secrets
+            .providers
+            .values()
+            .filter_map(Definition::sound)
+        {
+            if let SecretProviderSettings::Exec(program) = &**provider {
+                found.extend(argument_credentials(&program.args));
+                let values = program.environment.iter();
                 let credentials = values.filter(|(name, value)| is_credential(name, value, &[]));
                 found.extend(credentials.map(|(_, value)| Secret::new(value.as_str())));
             }

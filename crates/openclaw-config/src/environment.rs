@@ -79,6 +79,12 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
+    /// The variables of the process itself.
+    pub fn process_variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        let variables = self.process.iter();
+        variables.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// A variable, from the process or from a `.env` file.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.process

@@ -8,7 +8,7 @@ use openclaw_state::StateKey;
 use ring::hmac;
 use url::Url;
 
-use crate::config::{Config, Definition, SecretProvider};
+use crate::config::{Config, Definition, SecretProgram, SecretProviderSettings};
 use crate::raw::ConfigValue;
 use crate::server::{
     Authorization, InheritedEnvironment, Launch, OAuthSettings, RemoteLaunch, RemoteTransport,
@@ -26,7 +26,7 @@ pub struct Fingerprint([u8; 32]);
 /// Makes the fingerprints of the servers of one configuration.
 pub struct Fingerprints<'a> {
     key: hmac::Key,
-    providers: &'a BTreeMap<String, Definition<SecretProvider>>,
+    providers: &'a BTreeMap<String, Definition<SecretProviderSettings>>,
 }
 
 impl<'a> Fingerprints<'a> {
@@ -34,7 +34,7 @@ impl<'a> Fingerprints<'a> {
     pub fn new(config: &'a Config, key: &StateKey) -> Self {
         Self {
             key: hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()),
-            providers: &config.secret_providers,
+            providers: &config.secrets.providers,
         }
     }
 
@@ -81,7 +81,7 @@ impl fmt::Debug for Fingerprint {
 /// Feeds values so that no two different definitions give the same bytes.
 struct Hash<'a> {
     context: hmac::Context,
-    providers: &'a BTreeMap<String, Definition<SecretProvider>>,
+    providers: &'a BTreeMap<String, Definition<SecretProviderSettings>>,
 }
 
 impl Hash<'_> {
@@ -137,23 +137,23 @@ impl Hash<'_> {
             .map(|provider| &**provider)
         {
             None => self.number(0),
-            Some(SecretProvider::Environment { allowlist }) => {
+            Some(SecretProviderSettings::Environment { allowlist }) => {
                 self.number(1);
                 self.optional(allowlist.as_ref(), |hash, names| hash.texts(names.iter()));
             }
-            Some(SecretProvider::File { path, mode }) => {
+            Some(SecretProviderSettings::File { path, mode }) => {
                 self.number(2);
                 self.path(path);
                 self.text(mode.as_str());
             }
-            Some(SecretProvider::Exec {
+            Some(SecretProviderSettings::Exec(SecretProgram {
                 command,
                 args,
                 environment,
                 pass_environment,
                 timeout: _,
                 max_output_bytes: _,
-            }) => {
+            })) => {
                 self.number(3);
                 self.path(command);
                 self.texts(args.iter());

@@ -48,8 +48,8 @@ mod tree;
 pub use agent::{AgentId, AgentIdError};
 pub use config::{
     Agent, AgentServers, Approval, Config, ConfigValue, ConfiguredServer, Definition, FileMode,
-    Gateway, GatewayAuthMode, ModelChoice, ModelFacts, ModelProvider, PolicyLayer, SecretProvider,
-    ServerLimits, ToolSearch, WithoutPerson,
+    Gateway, GatewayAuthMode, ModelChoice, ModelFacts, ModelProvider, PolicyLayer, SecretProgram,
+    SecretProviderSettings, SecretSettings, ServerLimits, ToolSearch, WithoutPerson,
 };
 pub use diff::{Change, Connection, Connections, Difference, User, connections, difference};
 pub use edit::{EditError, Editor, ServerEdit};

@@ -9,7 +9,10 @@ use openclaw_secrets::Redactor;
 use serde_json::{Map, Value as Json, json};
 use url::Url;
 
-use crate::config::{Agent, Config, ConfiguredServer, Definition, ModelProvider, SecretProvider};
+use crate::config::{
+    Agent, Config, ConfiguredServer, Definition, ModelProvider, SecretProgram,
+    SecretProviderSettings,
+};
 use crate::credentials::{address, arguments, credential, plain, values};
 use crate::report::Problem;
 use crate::server::{
@@ -47,7 +50,10 @@ impl Config {
             } } } },
             "agents": { "entries": entries },
             "models": { "providers": show_all(&self.model_providers, model_provider) },
-            "secrets": { "providers": show_all(&self.secret_providers, secret_provider) },
+            "secrets": {
+                "timeoutMs": milliseconds(self.secrets.timeout),
+                "providers": show_all(&self.secrets.providers, secret_provider),
+            },
             "gateway": show_definition(&self.gateway, |gateway| json!({
                 "port": gateway.port,
                 "auth": {
@@ -272,22 +278,22 @@ fn model_provider(provider: &ModelProvider) -> Json {
     })
 }
 
-fn secret_provider(provider: &SecretProvider) -> Json {
+fn secret_provider(provider: &SecretProviderSettings) -> Json {
     match provider {
-        SecretProvider::Environment { allowlist } => {
+        SecretProviderSettings::Environment { allowlist } => {
             json!({ "source": "env", "allowlist": allowlist })
         }
-        SecretProvider::File { path, mode } => {
+        SecretProviderSettings::File { path, mode } => {
             json!({ "source": "file", "path": path, "mode": mode.as_str() })
         }
-        SecretProvider::Exec {
+        SecretProviderSettings::Exec(SecretProgram {
             command,
             args,
             environment,
             pass_environment,
             timeout,
             max_output_bytes,
-        } => {
+        }) => {
             let environment: Map<String, Json> = environment
                 .iter()
                 .map(|(name, value)| (name.clone(), json!(plain(name, value, &[]))))

@@ -7,6 +7,7 @@
 //! | `running` | starting the program from a test, and ending it | what is said to it |
 //! | `journal` | reading what the program saw | deciding whether that was right |
 //! | `figures` | figures of benchmarks beside their budgets | measuring |
+//! | `stand_in` | HTTP servers that stand in for services which can't be had here | what they answer |
 //! | `leaks` | looking for processes and descriptors that are left | ending them |
 
 pub mod fake_server;
@@ -14,6 +15,7 @@ pub mod figures;
 mod journal;
 pub mod leaks;
 mod running;
+pub mod stand_in;
 
 pub use journal::JournalReader;
 pub use running::{FakeServer, RunningServer};

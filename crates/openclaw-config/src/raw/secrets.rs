@@ -34,6 +34,8 @@ choices! {
 object! {
     /// Where secrets are.
     open RawSecrets as "secrets" {
+        /// How long a store may take to answer, in milliseconds; programs have their own limits.
+        timeout: Milliseconds = "timeoutMs", default 10000;
         /// The providers that references name.
         providers: SecretProviders = "providers";
     }

@@ -106,7 +106,7 @@ pub(crate) fn resolve(
         },
         debug: mcp.debug.or(false) || (plugin_enabled && plugin.debug.or(false)),
         model_providers: resolver.model_providers(root),
-        secret_providers: resolver.secret_providers(root),
+        secrets: Arc::new(resolver.secrets(root)),
         gateway: resolver.gateway(root),
     }
 }

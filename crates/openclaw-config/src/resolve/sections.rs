@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::config::{
-    Definition, FileMode, Gateway, GatewayAuthMode, ModelFacts, ModelProvider, SecretProvider,
+    Definition, FileMode, Gateway, GatewayAuthMode, ModelFacts, ModelProvider, SecretProgram,
+    SecretProviderSettings, SecretSettings,
 };
 use crate::expand::Text;
 use crate::raw::{
@@ -51,10 +52,19 @@ impl Resolver<'_> {
             .collect()
     }
 
-    pub(super) fn secret_providers(
+    pub(super) fn secrets(&mut self, root: &RawRoot) -> SecretSettings {
+        let timeout = root.secrets.value().map(|secrets| &secrets.timeout);
+        let timeout = timeout.and_then(Field::value);
+        SecretSettings {
+            providers: self.secret_providers(root),
+            timeout: timeout.map_or(Duration::from_secs(10), |timeout| timeout.0),
+        }
+    }
+
+    fn secret_providers(
         &mut self,
         root: &RawRoot,
-    ) -> BTreeMap<String, Definition<SecretProvider>> {
+    ) -> BTreeMap<String, Definition<SecretProviderSettings>> {
         secret_entries(root)
             .map(|entry| {
                 let mut reasons = entry.blocked.clone();
@@ -76,20 +86,23 @@ impl Resolver<'_> {
             .collect()
     }
 
-    fn secret_provider(&self, raw: &RawSecretProvider) -> Result<SecretProvider, &'static str> {
+    fn secret_provider(
+        &self,
+        raw: &RawSecretProvider,
+    ) -> Result<SecretProviderSettings, &'static str> {
         let names = |field: &Field<Vec<NonEmpty>>| -> Option<Vec<String>> {
             let names = field.value()?;
             Some(names.iter().map(|name| name.0.value.clone()).collect())
         };
         match raw.source.value() {
             None => Err("a provider of secrets needs `source`: `env`, `file` or `exec`"),
-            Some(ProviderSource::Environment) => Ok(SecretProvider::Environment {
+            Some(ProviderSource::Environment) => Ok(SecretProviderSettings::Environment {
                 allowlist: names(&raw.allowlist),
             }),
             Some(ProviderSource::File) => {
                 let path = raw.path.value().ok_or("a `file` provider needs `path`")?;
                 let path = self.environment.expand_home(&path.0.value);
-                Ok(SecretProvider::File {
+                Ok(SecretProviderSettings::File {
                     path: self.directory.join(path),
                     mode: raw.mode.or(FileMode::Json),
                 })
@@ -104,7 +117,7 @@ impl Resolver<'_> {
                     return Err("the `command` of a provider is an absolute path");
                 }
                 let environment = raw.env.value().cloned().unwrap_or_default();
-                Ok(SecretProvider::Exec {
+                Ok(SecretProviderSettings::Exec(SecretProgram {
                     command,
                     args: texts(&raw.args),
                     environment: environment
@@ -121,7 +134,7 @@ impl Resolver<'_> {
                         .max_output_bytes
                         .value()
                         .map_or(1 << 20, |bytes| bytes.0),
-                })
+                }))
             }
         }
     }

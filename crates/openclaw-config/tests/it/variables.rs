@@ -167,7 +167,7 @@ fn a_provider_that_misses_a_variable_is_not_used_at_all() {
     let config = loaded.config.unwrap();
     let usable = |name: &str| config.model_providers[name].sound().is_some();
     assert!(!usable("key") && !usable("host") && usable("fine"));
-    assert!(config.secret_providers["e"].sound().is_none());
+    assert!(config.secrets.providers["e"].sound().is_none());
     server(&config, "main", "a");
 }
 

@@ -1,8 +1,12 @@
 //! A configuration that has a new server and nothing else to start.
 
+use std::sync::Arc;
+
 use std::io::Write as _;
 
-use openclaw_config::{Config, Definition, Loaded, Location, Problem, SecretProvider, load};
+use openclaw_config::{
+    Config, Definition, Loaded, Location, Problem, SecretProviderSettings, load,
+};
 use openclaw_secrets::{Secret, looks_like_credential};
 use serde_json::{Map, Value as Json, json};
 
@@ -58,7 +62,7 @@ pub(super) fn judged(
             Ok(Trial {
                 warnings: own.map(words).collect(),
                 config: Config {
-                    secret_providers: known.secret_providers.clone(),
+                    secrets: Arc::clone(&known.secrets),
                     ..config
                 },
             })
@@ -112,16 +116,19 @@ fn learn(session: &Session<'_>, entry: &Map<String, Json>) {
 /// Stand-ins for the places that secrets come from: a definition is judged by their kinds alone.
 fn provider_kinds(config: &Config) -> Json {
     config
-        .secret_providers
+        .secrets
+        .providers
         .iter()
         .filter_map(|(name, provider)| {
             let stand_in = match provider {
                 Definition::Broken(_) => return None,
                 Definition::Sound(provider) => match &**provider {
-                    SecretProvider::Environment { .. } => json!({ "source": "env" }),
-                    SecretProvider::File { path, .. } => json!({ "source": "file", "path": path }),
-                    SecretProvider::Exec { command, .. } => {
-                        json!({ "source": "exec", "command": command })
+                    SecretProviderSettings::Environment { .. } => json!({ "source": "env" }),
+                    SecretProviderSettings::File { path, .. } => {
+                        json!({ "source": "file", "path": path })
+                    }
+                    SecretProviderSettings::Exec(program) => {
+                        json!({ "source": "exec", "command": program.command })
                     }
                 },
             };

@@ -1,0 +1,80 @@
+//! Why a secret can't be had.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// Why a secret can't be had: in words that name places and never hold the secret.
+///
+/// What a store said stands in them only as far as it is a word of its protocol, or cleaned and
+/// short; the redactor sees to the rest.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{reason}")]
+pub struct SecretError {
+    kind: SecretErrorKind,
+    reason: String,
+    hint: Option<String>,
+}
+
+/// What a person has to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SecretErrorKind {
+    /// The store has no such secret, version or field.
+    Missing,
+    /// The store does not know us, or does not let us.
+    Refused,
+    /// The store can't be reached, or does not answer now.
+    Unavailable,
+    /// There is a value, and it can't be used.
+    Unusable,
+    /// What says where the store is, or how to use it, is wrong or missing.
+    Misconfigured,
+}
+
+impl SecretError {
+    pub(crate) fn new(kind: SecretErrorKind, reason: impl fmt::Display) -> Self {
+        Self {
+            kind,
+            reason: reason.to_string(),
+            hint: None,
+        }
+    }
+
+    pub(crate) fn missing(reason: impl fmt::Display) -> Self {
+        Self::new(SecretErrorKind::Missing, reason)
+    }
+
+    pub(crate) fn refused(reason: impl fmt::Display) -> Self {
+        Self::new(SecretErrorKind::Refused, reason)
+    }
+
+    pub(crate) fn unavailable(reason: impl fmt::Display) -> Self {
+        Self::new(SecretErrorKind::Unavailable, reason)
+    }
+
+    pub(crate) fn unusable(reason: impl fmt::Display) -> Self {
+        Self::new(SecretErrorKind::Unusable, reason)
+    }
+
+    pub(crate) fn misconfigured(reason: impl fmt::Display) -> Self {
+        Self::new(SecretErrorKind::Misconfigured, reason)
+    }
+
+    /// Adds what to try next.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
+        self.hint = Some(hint.to_string());
+        self
+    }
+
+    /// What a person has to look at.
+    pub fn kind(&self) -> SecretErrorKind {
+        self.kind
+    }
+
+    /// What to try next, where that is known.
+    pub fn hint_text(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}

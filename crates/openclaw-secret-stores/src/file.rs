@@ -1,0 +1,196 @@
+//! Files that hold secrets.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use openclaw_config::FileMode;
+use openclaw_secrets::{FilePath, SecretReference};
+use secrecy::zeroize::Zeroizing;
+use serde_json::Value as Json;
+use tokio::time::Instant;
+
+use crate::error::SecretError;
+use crate::provider::{Fetched, Fetching, Found, Remark, SecretProvider};
+use crate::surroundings::Surroundings;
+use crate::value;
+
+/// How large a file may be: it may hold many secrets.
+const LARGEST_FILE: u64 = 1024 * 1024;
+/// The identifier that the other OpenClaw gives to the only value of a file.
+const ONLY_VALUE: &str = "value";
+
+/// Files that references name.
+pub(crate) struct Files {
+    surroundings: Surroundings,
+}
+
+/// The file of an entry of `secrets.providers`.
+pub(crate) struct OneFile {
+    path: PathBuf,
+    mode: FileMode,
+}
+
+impl Files {
+    pub(crate) fn new(surroundings: Surroundings) -> Self {
+        Self { surroundings }
+    }
+
+    /// The file, and the pointer to the value in it.
+    fn place(&self, reference: &SecretReference) -> Result<Place, SecretError> {
+        let SecretReference::File { path, pointer, .. } = reference else {
+            return Err(SecretError::misconfigured("it is not a file"));
+        };
+        let path = match path {
+            FilePath::Absolute { path, .. } => PathBuf::from(path),
+            FilePath::Home { path, .. } => self.surroundings.below_home(path).ok_or_else(|| {
+                SecretError::misconfigured("there is no home directory that `~` could mean")
+            })?,
+        };
+        Ok(Place {
+            path,
+            pointer: pointer.clone(),
+        })
+    }
+}
+
+impl OneFile {
+    pub(crate) fn new(path: PathBuf, mode: FileMode) -> Self {
+        Self { path, mode }
+    }
+
+    fn place(&self, reference: &SecretReference) -> Result<Place, SecretError> {
+        let SecretReference::Configured { id, .. } = reference else {
+            return Err(SecretError::misconfigured("it is not a file"));
+        };
+        let pointer = match self.mode {
+            FileMode::Json if id.starts_with('/') => Some(id.clone()),
+            FileMode::Json => {
+                let reason = format!("{id:?} is not a JSON pointer: it begins with `/`");
+                return Err(SecretError::misconfigured(reason));
+            }
+            FileMode::SingleValue if id == ONLY_VALUE => None,
+            FileMode::SingleValue => {
+                let reason = format!("a file with a single value has only the id `{ONLY_VALUE}`");
+                return Err(SecretError::misconfigured(reason));
+            }
+        };
+        Ok(Place {
+            path: self.path.clone(),
+            pointer,
+        })
+    }
+}
+
+impl SecretProvider for Files {
+    fn fetch<'p>(&'p self, references: &'p [SecretReference], _until: Instant) -> Fetching<'p> {
+        let places = references.iter().map(|reference| self.place(reference));
+        read_all(places.collect())
+    }
+}
+
+impl SecretProvider for OneFile {
+    fn fetch<'p>(&'p self, references: &'p [SecretReference], _until: Instant) -> Fetching<'p> {
+        let places = references.iter().map(|reference| self.place(reference));
+        read_all(places.collect())
+    }
+}
+
+/// Where a secret is.
+struct Place {
+    path: PathBuf,
+    pointer: Option<String>,
+}
+
+/// Reads files on a thread that may wait: one on a network may take its time.
+fn read_all<'p>(places: Vec<Result<Place, SecretError>>) -> Fetching<'p> {
+    Box::pin(async move {
+        let count = places.len();
+        let reading = tokio::task::spawn_blocking(move || {
+            let places = places.into_iter();
+            places.map(|place| read(&place?)).collect::<Vec<_>>()
+        });
+        reading.await.unwrap_or_else(|_| {
+            let given_up = || Err(SecretError::unavailable("reading was given up"));
+            (0..count).map(|_| given_up()).collect()
+        })
+    })
+}
+
+fn read(place: &Place) -> Fetched {
+    let path = &place.path;
+    let (bytes, remark) = content(path).map_err(|error| unreadable(path, &error))?;
+    let Some(pointer) = &place.pointer else {
+        let value = value::from_bytes(bytes.to_vec())?;
+        return Ok(Found { value, remark });
+    };
+    // What the parser says about a place that is wrong may be a part of a secret.
+    let json: Json = serde_json::from_slice(&bytes).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        let shown = path.display();
+        SecretError::unusable(format!(
+            "{shown} is not JSON at line {line}, column {column}"
+        ))
+    })?;
+    let value = json.pointer(pointer).ok_or_else(|| {
+        SecretError::missing(format!("{} has no value at `{pointer}`", path.display()))
+    })?;
+    Ok(Found {
+        value: value::from_json(value)?,
+        remark,
+    })
+}
+
+/// The bytes of a file, and whether others could read it, too.
+fn content(path: &Path) -> io::Result<(Zeroizing<Vec<u8>>, Option<Remark>)> {
+    let file = open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let mut bytes = Zeroizing::new(Vec::new());
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        let message = format!("it has more than {LARGEST_FILE} bytes");
+        return Err(io::Error::other(message));
+    }
+    Ok((bytes, remark(path, &metadata)))
+}
+
+/// Opens a file without waiting for the other end of a pipe.
+#[cfg(unix)]
+fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = rustix::fs::OFlags::NONBLOCK.bits();
+    let flags = i32::try_from(flags).map_err(io::Error::other)?;
+    File::options().read(true).custom_flags(flags).open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+#[cfg(unix)]
+fn remark(path: &Path, metadata: &std::fs::Metadata) -> Option<Remark> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = metadata.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then(|| Remark::OpenFile {
+        path: path.to_owned(),
+        mode,
+    })
+}
+
+#[cfg(not(unix))]
+fn remark(_path: &Path, _metadata: &std::fs::Metadata) -> Option<Remark> {
+    None
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> SecretError {
+    let reason = format!("cannot read {}: {error}", path.display());
+    match error.kind() {
+        io::ErrorKind::NotFound => SecretError::missing(reason),
+        io::ErrorKind::PermissionDenied => SecretError::refused(reason),
+        _ => SecretError::unusable(reason),
+    }
+}

@@ -1,0 +1,25 @@
+//! stub
+
+use openclaw_secrets::SecretReference;
+use tokio::time::Instant;
+
+use crate::error::SecretError;
+use crate::provider::{Fetching, SecretProvider, all_failed};
+use crate::surroundings::Surroundings;
+
+pub(crate) struct Gcp {
+    surroundings: Surroundings,
+}
+
+impl Gcp {
+    pub(crate) fn new(surroundings: Surroundings) -> Self {
+        Self { surroundings }
+    }
+}
+
+impl SecretProvider for Gcp {
+    fn fetch<'p>(&'p self, references: &'p [SecretReference], _until: Instant) -> Fetching<'p> {
+        let _ = &self.surroundings;
+        Box::pin(async move { all_failed(references, &SecretError::unavailable("stub")) })
+    }
+}

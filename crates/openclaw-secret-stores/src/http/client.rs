@@ -1,0 +1,156 @@
+//! One request and its answer.
+
+use std::net::IpAddr;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use reqwest::{Certificate, Client, ClientBuilder, Identity};
+use thiserror::Error;
+use url::{Host, Url};
+
+/// How large an answer may be. Secrets are far smaller; a document that one is a field of may be
+/// larger than the secret.
+const LARGEST_ANSWER: usize = 2 * 1024 * 1024;
+/// How long a store may take to take a connection.
+const CONNECTING: Duration = Duration::from_secs(5);
+
+/// Sends requests to a store.
+#[derive(Default)]
+pub(crate) struct Http {
+    trust: Trust,
+    /// For addresses out there, which a proxy may lead to.
+    far: OnceLock<Client>,
+    /// For this machine and its metadata service, which no proxy leads to.
+    near: OnceLock<Client>,
+}
+
+/// How the store proves who it is, beside the usual way, and how we do.
+#[derive(Default)]
+pub(crate) struct Trust {
+    /// More authorities to trust.
+    pub(crate) authorities: Vec<Certificate>,
+    /// Our own certificate.
+    pub(crate) identity: Option<Identity>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Error)]
+pub(crate) enum HttpError {
+    #[error("`http://` is only for this machine: everybody between could read the secret")]
+    Readable,
+    #[error("the answer has more than {LARGEST_ANSWER} bytes")]
+    TooLarge,
+    #[error("the request can't be made: {0}")]
+    Unmakeable(String),
+    #[error("{0}")]
+    Unreachable(String),
+}
+
+impl HttpError {
+    /// Whether it may be different the next time.
+    pub(crate) fn is_passing(&self) -> bool {
+        matches!(self, Self::Unreachable(_))
+    }
+}
+
+impl Http {
+    /// A client that trusts more than the usual authorities.
+    pub(crate) fn trusting(trust: Trust) -> Self {
+        Self {
+            trust,
+            ..Self::default()
+        }
+    }
+
+    /// Sends a request and takes the whole answer, whatever its status. Redirects are not followed:
+    /// they would lead our credentials away.
+    pub(crate) async fn send(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> Result<http::Response<Bytes>, HttpError> {
+        let unmakeable = |error: &dyn std::error::Error| HttpError::Unmakeable(error.to_string());
+        let request = reqwest::Request::try_from(request).map_err(|error| unmakeable(&error))?;
+        let is_near = is_near(request.url());
+        if request.url().scheme() != "https" && !is_near {
+            return Err(HttpError::Readable);
+        }
+        let client = self.client(is_near).map_err(|error| unmakeable(&error))?;
+        let mut answer = client.execute(request).await.map_err(unreachable)?;
+        let mut kept = http::Response::builder().status(answer.status());
+        if let Some(headers) = kept.headers_mut() {
+            *headers = answer.headers().clone();
+        }
+        let mut body = BytesMut::new();
+        while let Some(part) = answer.chunk().await.map_err(unreachable)? {
+            if body.len() + part.len() > LARGEST_ANSWER {
+                return Err(HttpError::TooLarge);
+            }
+            body.extend_from_slice(&part);
+        }
+        kept.body(body.freeze()).map_err(|error| unmakeable(&error))
+    }
+
+    fn client(&self, is_near: bool) -> Result<&Client, reqwest::Error> {
+        let place = if is_near { &self.near } else { &self.far };
+        if let Some(client) = place.get() {
+            return Ok(client);
+        }
+        let mut builder = ClientBuilder::new()
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(CONNECTING)
+            .user_agent(concat!("openclaw/", env!("CARGO_PKG_VERSION")));
+        if is_near {
+            builder = builder.no_proxy();
+        }
+        for authority in &self.trust.authorities {
+            builder = builder.add_root_certificate(authority.clone());
+        }
+        if let Some(identity) = &self.trust.identity {
+            builder = builder.identity(identity.clone());
+        }
+        use_ring();
+        let client = builder.build()?;
+        Ok(place.get_or_init(|| client))
+    }
+}
+
+/// Makes ring the provider of cryptography, where nobody has done so before.
+pub(crate) fn use_ring() {
+    // An error means that there is one already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// Whether an address is of this machine, or of the metadata service that a cloud gives to it.
+fn is_near(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_link_local(),
+        Some(Host::Ipv6(address)) => {
+            let embedded = address.to_ipv4_mapped().map(IpAddr::V4);
+            address.is_loopback()
+                || address.is_unicast_link_local()
+                // The metadata service of AWS.
+                || address.segments() == [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254]
+                || embedded.is_some_and(|address| address.is_loopback())
+        }
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost"
+                || name.ends_with(".localhost")
+                || name == "metadata.google.internal"
+        }
+        None => false,
+    }
+}
+
+/// Says why there is no answer, without the address: it may be long, and the caller knows it.
+fn unreachable(error: reqwest::Error) -> HttpError {
+    let error = error.without_url();
+    let mut reason = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(inner) = source {
+        reason = inner.to_string();
+        source = inner.source();
+    }
+    HttpError::Unreachable(reason)
+}

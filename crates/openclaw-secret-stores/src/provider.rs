@@ -1,0 +1,111 @@
+//! What every store is asked and answers.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::pin::Pin;
+
+use futures_util::future::join_all;
+use openclaw_secrets::{Secret, SecretReference};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::error::SecretError;
+
+/// How many secrets one store is asked for at the same time: a hundred servers that start at once
+/// should not be throttled.
+const AT_ONCE: usize = 16;
+
+/// A place that secrets are kept in.
+///
+/// A provider is asked for all that is needed of it at once: some, like a password manager that
+/// wants a fingerprint, should not be asked for each secret by itself.
+pub(crate) trait SecretProvider: Send + Sync {
+    /// Gets secrets. There is one answer for each reference, in their order, and what is wrong with
+    /// one does not keep the others from being answered.
+    ///
+    /// At `until` the caller gives up. Who asks a store again and again knows from it when to stop,
+    /// so that the answer is what the store said and not that time is up.
+    fn fetch<'p>(&'p self, references: &'p [SecretReference], until: Instant) -> Fetching<'p>;
+}
+
+/// Secrets that are being fetched. Whoever drops it has given up, and nothing goes on.
+pub(crate) type Fetching<'p> = Pin<Box<dyn Future<Output = Vec<Fetched>> + Send + 'p>>;
+
+/// One secret, or why there is none.
+pub(crate) type Fetched = Result<Found, SecretError>;
+
+/// A secret as its store gave it.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) value: Secret,
+    pub(crate) remark: Option<Remark>,
+}
+
+impl From<Secret> for Found {
+    fn from(value: Secret) -> Self {
+        Self {
+            value,
+            remark: None,
+        }
+    }
+}
+
+/// What a person should know about a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remark {
+    /// It is in a file that other users of the machine can read.
+    OpenFile {
+        /// The file.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// It is too short or too common to be hidden where it appears.
+    NotHidden,
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OpenFile { path, mode } => write!(
+                formatter,
+                "other users can read {path} (mode {mode:03o}); run `chmod 600 {path}`",
+                path = path.display()
+            ),
+            Self::NotHidden => formatter.write_str(
+                "it is so short or so common that it can't be hidden in logs and results; choose a \
+                 longer one",
+            ),
+        }
+    }
+}
+
+/// Sees to it that a store is not asked for too much at once.
+pub(crate) struct Turns(Semaphore);
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self(Semaphore::new(AT_ONCE))
+    }
+}
+
+impl Turns {
+    /// Does things side by side, a few at a time, and returns what came of each in their order.
+    pub(crate) async fn all<F: Future>(
+        &self,
+        tasks: impl IntoIterator<Item = F>,
+    ) -> Vec<F::Output> {
+        join_all(tasks.into_iter().map(async |task| {
+            // An error would mean that the semaphore is closed.
+            let _turn = self.0.acquire().await;
+            task.await
+        }))
+        .await
+    }
+}
+
+/// The same answer for all.
+pub(crate) fn all_failed(references: &[SecretReference], error: &SecretError) -> Vec<Fetched> {
+    references.iter().map(|_| Err(error.clone())).collect()
+}
