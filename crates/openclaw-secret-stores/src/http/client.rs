@@ -122,7 +122,7 @@ pub(crate) fn use_ring() {
 }
 
 /// Whether an address is of this machine, or of the metadata service that a cloud gives to it.
-fn is_near(url: &Url) -> bool {
+pub(crate) fn is_near(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback() || address.is_link_local(),
         Some(Host::Ipv6(address)) => {
