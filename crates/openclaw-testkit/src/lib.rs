@@ -8,8 +8,10 @@
 //! | `journal` | reading what the program saw | deciding whether that was right |
 //! | `figures` | figures of benchmarks beside their budgets | measuring |
 //! | `stand_in` | HTTP servers that stand in for services which can't be had here | what they answer |
+//! | `fake_google` | a stand-in for Google's Secret Manager and for what gives access tokens | a client |
 //! | `leaks` | looking for processes and descriptors that are left | ending them |
 
+pub mod fake_google;
 pub mod fake_server;
 pub mod figures;
 mod journal;

@@ -1,0 +1,242 @@
+//! The program `gcloud`, by a script of that name.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use openclaw_secret_stores::SecretErrorKind::{
+    Misconfigured, Missing, Refused, Unavailable, Unusable,
+};
+use openclaw_testkit::fake_google::{Fault, PROJECT};
+use serde_json::json;
+
+use super::{Cloud, KEY, VALUE, assert_says};
+
+/// A directory with a script named `gcloud` in it that writes down what it is asked.
+struct Program(tempfile::TempDir);
+
+impl Program {
+    /// One that does this after it has written down what it was asked.
+    fn that(does: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("gcloud");
+        let records = directory.path().display();
+        let script = format!(
+            "#!/bin/sh\nfor word in \"$@\"; do printf '%s\\n' \"$word\" >> '{records}/asked'; done\n\
+             /usr/bin/env > '{records}/environment'\n{does}\n"
+        );
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        Self(directory)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The arguments that it got, each one a line.
+    fn asked(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.path().join("asked")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn environment(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.path().join("environment")).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// A machine without credentials where it is found.
+    fn found(&self, variables: &[(&str, &str)]) -> Cloud {
+        let path = self.path().to_str().unwrap();
+        let mut all = vec![("PATH", path)];
+        all.extend_from_slice(variables);
+        Cloud::without_credentials(&all)
+    }
+}
+
+#[tokio::test]
+async fn without_credentials_gcloud_is_asked() {
+    let program = Program::that("printf 'from gcloud'");
+    let cloud = program.found(&[]);
+    assert_eq!(cloud.get(KEY).await.unwrap(), "from gcloud");
+    let expected = [
+        "secrets",
+        "versions",
+        "access",
+        "latest",
+        "--secret=api-key",
+        "--quiet",
+    ];
+    assert_eq!(program.asked(), expected);
+    assert_eq!(cloud.google.asked().len(), 0);
+}
+
+#[tokio::test]
+async fn gcloud_is_told_the_version_and_the_project() {
+    let program = Program::that("echo from gcloud");
+    let cloud = program.found(&[("GOOGLE_CLOUD_PROJECT", "of-the-variable")]);
+    assert_eq!(
+        cloud.get("secret://gcp/api-key#3").await.unwrap(),
+        "from gcloud"
+    );
+    assert_eq!(
+        program.asked()[3..],
+        [
+            "3",
+            "--secret=api-key",
+            "--project=of-the-variable",
+            "--quiet"
+        ]
+    );
+    let reference = "secret://gcp/projects/example.com:p/secrets/api-key";
+    assert_eq!(cloud.get(reference).await.unwrap(), "from gcloud");
+    assert_eq!(program.asked()[12], "--project=example.com:p");
+}
+
+#[tokio::test]
+async fn gcloud_sees_its_own_variables_and_no_credentials_of_others() {
+    let program = Program::that("echo from gcloud");
+    let cloud = program.found(&[
+        ("CLOUDSDK_ACTIVE_CONFIG_NAME", "work"),
+        ("GOOGLE_CLOUD_QUOTA_PROJECT", "charged"),
+        ("HTTPS_PROXY", "http://127.0.0.1:9"),
+        ("OPENAI_API_KEY", "sk-other"),
+    ]);
+    assert_eq!(cloud.get(KEY).await.unwrap(), "from gcloud");
+    let environment = program.environment();
+    for passed in [
+        "CLOUDSDK_ACTIVE_CONFIG_NAME=work",
+        "GOOGLE_CLOUD_QUOTA_PROJECT=charged",
+        "HTTPS_PROXY=http://127.0.0.1:9",
+        "CLOUDSDK_CORE_DISABLE_PROMPTS=1",
+    ] {
+        assert!(
+            environment.iter().any(|line| line == passed),
+            "{environment:?}"
+        );
+    }
+    assert!(!environment.iter().any(|line| line.contains("sk-other")));
+}
+
+#[tokio::test]
+async fn where_no_token_can_be_had_gcloud_is_asked() {
+    let program = Program::that("echo from gcloud");
+    let cloud = program.found(&[]);
+    cloud.write(&cloud.google.authorized_user());
+    cloud.google.fail(Fault::InvalidGrant, 1);
+    assert_eq!(cloud.get(KEY).await.unwrap(), "from gcloud");
+    // A kind of credentials that only gcloud can use.
+    cloud.write(&json!({ "type": "external_account_authorized_user" }));
+    assert_eq!(cloud.get(KEY).await.unwrap(), "from gcloud");
+}
+
+#[tokio::test]
+async fn where_secret_manager_has_answered_gcloud_is_not_asked() {
+    let program = Program::that("echo from gcloud");
+    let cloud = program.found(&[]);
+    cloud.write(&cloud.google.service_account());
+    cloud.google.fail(Fault::Forbidden, 1);
+    cloud.error(KEY, Refused).await;
+    cloud.error("secret://gcp/missing", Missing).await;
+    cloud.google.fail(Fault::Throttled(60), 1);
+    cloud.error(KEY, Unavailable).await;
+    assert_eq!(cloud.get(KEY).await.unwrap(), VALUE);
+    // Nor where it is only for now that there is no token.
+    cloud.write(&cloud.google.authorized_user());
+    cloud.google.fail(Fault::TokensDown, 100);
+    cloud.error(KEY, Unavailable).await;
+    assert_eq!(program.asked(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn where_somebody_named_other_credentials_gcloud_is_not_asked() {
+    let program = Program::that("echo from gcloud");
+    let cloud = program.found(&[("GOOGLE_APPLICATION_CREDENTIALS", "/nowhere/key.json")]);
+    cloud.error(KEY, Misconfigured).await;
+    assert_eq!(program.asked(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn names_that_could_be_options_are_not_given_to_gcloud() {
+    let program = Program::that("echo from gcloud");
+    let cloud = program.found(&[]);
+    for reference in ["secret://gcp/-key", "secret://gcp/api-key#--help"] {
+        let error = cloud.error(reference, Misconfigured).await;
+        assert_says(&error, &["begins with `-`"]);
+    }
+    assert_eq!(program.asked(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn when_gcloud_fails_its_last_words_are_shown_cleaned() {
+    let error = "ERROR: (gcloud.secrets.versions.access) NOT_FOUND: Secret [x] not found";
+    let program = Program::that(&format!(
+        "echo value-of-the-api-key; printf 'warning\\n{error} value-of-the-api-key \\033[31m\\nadvice\\n' >&2; exit 1"
+    ));
+    let cloud = program.found(&[]);
+    let error = cloud.error(KEY, Missing).await;
+    assert_says(
+        &error,
+        &[
+            "there are no credentials for Google Cloud on this machine, and gcloud failed",
+            "NOT_FOUND: Secret [x] not found [REDACTED]",
+            "gcloud auth application-default login",
+        ],
+    );
+    assert!(!error.to_string().contains('\u{1b}'));
+    let program = Program::that("exit 3");
+    let error = program.found(&[]).error(KEY, Unavailable).await;
+    assert_says(&error, &["gcloud failed (exit status: 3)"]);
+}
+
+#[tokio::test]
+async fn what_gcloud_writes_is_bounded_and_must_be_text() {
+    for (does, says) in [
+        (
+            "/usr/bin/yes | /usr/bin/head -c 70000",
+            "more than 65537 bytes",
+        ),
+        ("printf '\\377\\376'", "it is binary"),
+        ("exit 0", "it is empty"),
+    ] {
+        let error = Program::that(does).found(&[]).error(KEY, Unusable).await;
+        assert_says(&error, &[says]);
+    }
+}
+
+#[tokio::test]
+async fn a_gcloud_that_hangs_is_ended() {
+    let program = Program::that("echo $$ > \"$(/usr/bin/dirname \"$0\")/pid\"; exec /bin/sleep 60");
+    let mut cloud = program.found(&[]);
+    cloud.house.settings.timeout = Duration::from_secs(1);
+    let begin = Instant::now();
+    let error = cloud.error(KEY, Unavailable).await;
+    assert_says(&error, &["within 1s"]);
+    assert!(begin.elapsed() < Duration::from_secs(4));
+    let pid = fs::read_to_string(program.path().join("pid")).unwrap();
+    let process = Path::new("/proc").join(pid.trim());
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while process.exists() && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(!process.exists(), "gcloud still runs");
+}
+
+#[tokio::test]
+async fn a_project_of_the_credentials_is_not_given_to_gcloud() {
+    let program = Program::that("echo from gcloud");
+    let cloud = program.found(&[]);
+    let mut user = cloud.google.authorized_user();
+    user["project_id"] = json!(PROJECT);
+    cloud.write(&user);
+    cloud.google.fail(Fault::InvalidGrant, 1);
+    assert_eq!(cloud.get(KEY).await.unwrap(), "from gcloud");
+    assert!(
+        !program
+            .asked()
+            .iter()
+            .any(|word| word.starts_with("--project"))
+    );
+}

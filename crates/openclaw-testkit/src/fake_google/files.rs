@@ -1,0 +1,69 @@
+//! The files that credentials are kept in.
+
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+
+use super::assertion::KEY;
+use super::{ACCOUNT, BORROWED_ACCOUNT, FakeGoogle, PROJECT};
+
+/// The credentials of the user that the stand-in knows.
+pub(super) const CLIENT: &str = "client.apps.googleusercontent.com";
+pub(super) const CLIENT_SECRET: &str = "client-secret-of-the-test";
+pub(super) const REFRESH_TOKEN: &str = "refresh-token-of-the-test";
+/// The provider of identities that the stand-in knows.
+pub(super) const AUDIENCE: &str =
+    "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/test";
+/// What another provider of identities says about us, in a way that the stand-in believes.
+pub const SUBJECT_TOKEN: &str = "subject-token-of-the-test";
+
+impl FakeGoogle {
+    /// The key of a service account.
+    pub fn service_account(&self) -> Json {
+        json!({
+            "type": "service_account",
+            "project_id": PROJECT,
+            "private_key_id": "test-only",
+            "private_key": KEY,
+            "client_email": ACCOUNT,
+            "client_id": "1",
+            "token_uri": format!("{}/token", self.origin()),
+            "universe_domain": "googleapis.com",
+        })
+    }
+
+    /// What `gcloud auth application-default login` writes.
+    pub fn authorized_user(&self) -> Json {
+        json!({
+            "type": "authorized_user",
+            "client_id": CLIENT,
+            "client_secret": CLIENT_SECRET,
+            "refresh_token": REFRESH_TOKEN,
+            "quota_project_id": PROJECT,
+            "token_uri": format!("{}/token", self.origin()),
+        })
+    }
+
+    /// An identity of another provider, which it writes into a file.
+    pub fn external_account(&self, subject_token: &Path) -> Json {
+        json!({
+            "type": "external_account",
+            "audience": AUDIENCE,
+            "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
+            "token_url": format!("{}/v1/token", self.origin()),
+            "credential_source": { "file": subject_token },
+        })
+    }
+
+    /// An account that is borrowed by whoever `source` is.
+    pub fn impersonated(&self, source: &Json) -> Json {
+        json!({
+            "type": "impersonated_service_account",
+            "service_account_impersonation_url": format!(
+                "{}/v1/projects/-/serviceAccounts/{BORROWED_ACCOUNT}:generateAccessToken",
+                self.origin()
+            ),
+            "source_credentials": source,
+        })
+    }
+}
