@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `place` | which version of which secret, and the address of it | who may read it |
 //! | `access` | asking for one secret, and what the answers mean | where tokens come from |
+//! | `answer` | what stands in an answer | what is said about it |
 //! | `credentials` | from what is found on the machine to an access token | secrets |
 //! | `file` | files with credentials: where they are, what is in them | tokens |
 //! | `contained` | the library that makes tokens of such files | where they are |
@@ -12,6 +13,7 @@
 //! | `checksum` | CRC32C | |
 
 mod access;
+mod answer;
 mod checksum;
 mod contained;
 mod credentials;

@@ -39,12 +39,20 @@ pub(super) enum Failure {
     Refused(Option<String>),
     /// The credentials can't be used.
     Unusable,
+    /// No connection can be made that others can't listen to.
+    NoTls(String),
 }
 
 impl Contained {
     /// Takes over credentials. Nothing is asked for yet.
     pub(super) fn new(identity: &Identity) -> Result<Self, Failure> {
         use_ring();
+        if identity.kind != Kind::ServiceAccount {
+            // A machine without authorities is one more thing that the library panics on. The
+            // tokens of service accounts are made without asking anybody.
+            let client = reqwest::Client::builder().build();
+            client.map_err(|error| Failure::NoTls(innermost(&error)))?;
+        }
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Passing(error.to_string()))?;
         let credentials = {
@@ -118,6 +126,14 @@ fn build(kind: Kind, json: Json) -> Result<AccessTokenCredentials, BuildError> {
     }
 }
 
+/// The reason behind all others.
+fn innermost(error: &dyn Error) -> String {
+    match error.source() {
+        Some(source) => innermost(source),
+        None => error.to_string(),
+    }
+}
+
 fn failure(error: &CredentialsError) -> Failure {
     let mut chain: Vec<&dyn Error> = Vec::new();
     let mut next: Option<&dyn Error> = Some(error);
@@ -130,10 +146,9 @@ fn failure(error: &CredentialsError) -> Failure {
         error.status()
     });
     if error.is_transient() {
-        return Failure::Passing(match (status, chain.last()) {
-            (Some(status), _) => format!("status {}", status.as_u16()),
-            (None, Some(last)) => last.to_string(),
-            (None, None) => "no reason is given".to_owned(),
+        return Failure::Passing(match status {
+            Some(status) => format!("status {}", status.as_u16()),
+            None => innermost(error),
         });
     }
     let word = chain.iter().find_map(|error| word_in(&error.to_string()));

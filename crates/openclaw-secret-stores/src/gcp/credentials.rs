@@ -230,6 +230,13 @@ impl Credentials {
                 let reason = format!("Google does not accept the credentials in {shown}{word}");
                 Trouble::Final(NoToken::other(SecretError::refused(reason).hint(LOG_IN)))
             }
+            Failure::NoTls(reason) => Trouble::Final(NoToken {
+                error: SecretError::unavailable(format!(
+                    "Google can't be asked for an access token: {}",
+                    self.clean(&reason)
+                )),
+                gcloud_may_help: false,
+            }),
             Failure::Unusable => {
                 let reason = format!(
                     "no access token can be made of the credentials in {shown}: something in them \

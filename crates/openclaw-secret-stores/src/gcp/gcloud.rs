@@ -95,7 +95,7 @@ impl Gcloud {
         let in_files = IN_FILES
             .iter()
             .filter_map(|name| Some((*name, environment.variable(name)?)));
-        // Nobody would answer a question, and nobody is asked whether usage may be reported.
+        // Nobody would answer a question.
         let fixed = [
             ("CLOUDSDK_CORE_DISABLE_PROMPTS", "1"),
             ("CLOUDSDK_SURVEY_DISABLE_PROMPTS", "1"),
@@ -136,7 +136,12 @@ impl Gcloud {
         } else {
             format!("{why}, and gcloud failed ({}): {words}", output.end)
         };
-        SecretError::new(kind, reason).hint(super::credentials::LOG_IN)
+        let error = SecretError::new(kind, reason);
+        match kind {
+            // Then it knows who we are.
+            SecretErrorKind::Missing | SecretErrorKind::Refused => error,
+            _ => error.hint(super::credentials::LOG_IN),
+        }
     }
 }
 

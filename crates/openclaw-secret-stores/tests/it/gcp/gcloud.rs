@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use openclaw_secret_stores::SecretErrorKind::{
     Misconfigured, Missing, Refused, Unavailable, Unusable,
 };
-use openclaw_testkit::fake_google::{Fault, PROJECT};
+use openclaw_testkit::fake_google::{FakeGoogle, Fault, PROJECT};
 use serde_json::json;
 
-use super::{Cloud, KEY, VALUE, assert_says};
+use super::{Cloud, ENDPOINT, KEY, VALUE, assert_says};
+use crate::house::House;
 
 /// A directory with a script named `gcloud` in it that writes down what it is asked.
 struct Program(tempfile::TempDir);
@@ -182,13 +183,13 @@ async fn when_gcloud_fails_its_last_words_are_shown_cleaned() {
         &[
             "there are no credentials for Google Cloud on this machine, and gcloud failed",
             "NOT_FOUND: Secret [x] not found [REDACTED]",
-            "gcloud auth application-default login",
         ],
     );
     assert!(!error.to_string().contains('\u{1b}'));
     let program = Program::that("exit 3");
     let error = program.found(&[]).error(KEY, Unavailable).await;
-    assert_says(&error, &["gcloud failed (exit status: 3)"]);
+    let login = "gcloud auth application-default login";
+    assert_says(&error, &["gcloud failed (exit status: 3)", login]);
 }
 
 #[tokio::test]
@@ -239,4 +240,47 @@ async fn a_project_of_the_credentials_is_not_given_to_gcloud() {
             .iter()
             .any(|word| word.starts_with("--project"))
     );
+}
+
+/// The real program, talking to the stand-in. Whatever else it would like to reach is behind a proxy
+/// that is not there.
+#[tokio::test]
+#[ignore = "needs the real gcloud in /usr/bin"]
+async fn the_real_gcloud_gets_a_secret_of_the_stand_in() {
+    let google = FakeGoogle::start().unwrap();
+    google.add(PROJECT, "api-key", VALUE);
+    let home = tempfile::tempdir().unwrap();
+    let token = home.path().join("token");
+    fs::write(&token, google.give_token()).unwrap();
+    let (endpoint, proxy) = (format!("{}/", google.origin()), "http://127.0.0.1:9");
+    let variables = [
+        ("PATH", "/usr/bin:/bin"),
+        ("HOME", home.path().to_str().unwrap()),
+        ("CLOUDSDK_CONFIG", home.path().to_str().unwrap()),
+        ("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE", token.to_str().unwrap()),
+        ("CLOUDSDK_CORE_DISABLE_USAGE_REPORTING", "true"),
+        ("CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK", "true"),
+        ("CLOUDSDK_CORE_CHECK_GCE_METADATA", "false"),
+        (ENDPOINT, &endpoint),
+        ("NO_GCE_CHECK", "true"),
+        ("NO_PROXY", "127.0.0.1"),
+        ("HTTPS_PROXY", proxy),
+        ("HTTP_PROXY", proxy),
+        ("GOOGLE_CLOUD_PROJECT", PROJECT),
+    ];
+    let mut house = House::new(&variables);
+    house.settings.timeout = Duration::from_mins(1);
+    let begin = Instant::now();
+    assert_eq!(house.get(KEY).await.unwrap(), VALUE);
+    println!("the real gcloud took {:?}", begin.elapsed());
+    let asked = google.accesses().remove(0);
+    println!(
+        "{} {} as {:?}",
+        asked.method,
+        asked.path,
+        asked.header("user-agent")
+    );
+    let error = house.get("secret://gcp/missing").await.unwrap_err();
+    println!("{error}");
+    assert_eq!(error.kind(), Missing);
 }
