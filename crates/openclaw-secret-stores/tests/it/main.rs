@@ -1,4 +1,14 @@
 //! Secrets from real stores, and from stand-ins for those that can't be had here.
 
 #[cfg(test)]
+mod environment;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod exec;
+#[cfg(test)]
+mod file;
+#[cfg(test)]
 mod house;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod together;
