@@ -41,9 +41,10 @@ const MOST_PASSES: usize = 8;
 ///   wholly or in part, once or twice over;
 ///
 /// and so is each of its lines of eight bytes or more, and the credential in it where it has a
-/// known shape: the token behind `Bearer`, the password of an address. Values that overlap or touch
-/// are replaced as one. What was cut off in the middle of a value is not found, so texts are
-/// redacted before they are shortened; nor is base64 that was broken into lines.
+/// known shape: the token behind `Bearer`, the password of an address. Where a text ends or has an
+/// ellipsis, eight bytes of the beginning of a value are enough: somebody may have shortened the text
+/// before it came here. Values that overlap or touch are replaced as one. The end of a value whose
+/// beginning was cut off is not found, nor is base64 that was broken into lines.
 ///
 /// Redacting a text twice is the same as redacting it once.
 ///
