@@ -38,7 +38,7 @@ const MOST_PASSES: usize = 8;
 /// - in base64, both alphabets, with and without padding, also inside a longer text;
 /// - in hexadecimal, in capitals or small letters;
 /// - and all these escaped as in JSON or program text, percent-encoded, or encoded as a form,
-///   wholly or in part, once or twice over;
+///   wholly or in part, once or twice over, and escaped three times;
 ///
 /// and so is each of its lines of eight bytes or more, and the credential in it where it has a
 /// known shape: the token behind `Bearer`, the password of an address. Where a text ends or has an

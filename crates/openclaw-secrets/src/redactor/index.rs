@@ -36,8 +36,9 @@ const LONGEST_NEEDLE: usize = 2 * (PIECE + 3);
 /// The longest encoded character, such as `\\u{1d11e}`.
 const LONGEST_ESCAPE: usize = 9;
 
-/// How many layers of encoding are undone: JSON in JSON, an address in an address.
-const LAYERS: usize = 2;
+/// How many layers of encoding are undone: JSON in JSON, an address in an address. The last one is
+/// for escapes alone: a log line in JSON may quote JSON that holds JSON.
+const LAYERS: usize = 3;
 
 /// All learned values, by a few bytes of what has to be found.
 ///
@@ -158,7 +159,8 @@ impl Index {
             self.find_cut_off(text, cut, &mut hits);
         }
         if let Some(layers) = layers.checked_sub(1) {
-            for layer in Layer::ALL {
+            let of_last = |layer: &Layer| layers > 0 || *layer == Layer::Escapes;
+            for layer in Layer::ALL.into_iter().filter(of_last) {
                 let Some(decoded) = layer.undo(text) else {
                     continue;
                 };

@@ -320,3 +320,15 @@ fn a_text_full_of_ellipses_is_searched_in_reasonable_time() {
     let (plain, dotted) = (time(&plain), time(&dotted));
     assert!(dotted < plain * 6, "{dotted:?} beside {plain:?}");
 }
+
+#[test]
+fn what_is_escaped_three_times_is_hidden() {
+    let redactor = redactor(&["pass\"word\\with/quotes"]);
+    let mut text = "pass\"word\\with/quotes".to_owned();
+    for _ in 0..3 {
+        text = serde_json::to_string(&text).unwrap();
+        let hidden = redactor.redact_learned(&text);
+        assert!(hidden.contains("[REDACTED]"), "{hidden}");
+        assert!(!hidden.contains("word"), "{hidden}");
+    }
+}
