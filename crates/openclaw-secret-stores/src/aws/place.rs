@@ -38,13 +38,11 @@ impl Place {
                 (format!("https://secretsmanager.{region}.{suffix}"), None)
             }
         };
-        let endpoint = Url::parse(&endpoint).ok();
-        let endpoint = endpoint.filter(|it| it.has_host() && it.scheme().starts_with("http"));
+        let endpoint = Url::parse(&endpoint).ok().filter(is_plain);
         let endpoint = endpoint.ok_or_else(|| {
             let set_by = set_by.unwrap_or("the region");
-            SecretError::misconfigured(format!(
-                "{set_by} is not an address that begins with `https://`"
-            ))
+            let reason = format!("{set_by} is not an address such as `https://host:port`");
+            SecretError::misconfigured(reason)
         })?;
         Ok(Self {
             region,
@@ -61,6 +59,14 @@ impl Place {
             None => host.to_owned(),
         }
     }
+}
+
+/// Whether an address is one of a service: a password or a query in it would be nowhere in a request.
+fn is_plain(address: &Url) -> bool {
+    let is_http = matches!(address.scheme(), "http" | "https");
+    let has_password = !address.username().is_empty() || address.password().is_some();
+    let has_more = address.query().is_some() || address.fragment().is_some();
+    is_http && address.has_host() && !has_password && !has_more
 }
 
 /// The address that is set for a service, and what sets it.

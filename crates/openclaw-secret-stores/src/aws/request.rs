@@ -1,8 +1,10 @@
 //! One request: made and signed.
 
+use std::mem::replace;
+
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST};
-use http::{Method, Request};
+use http::{Method, Request, Uri};
 use openclaw_secrets::SecretReference;
 use reqsign_aws_v4::RequestSigner;
 use reqsign_core::hash::hex_sha256;
@@ -91,6 +93,11 @@ pub(super) async fn signed(
         .body(body)
         .map_err(|error| unmakeable(&error))?;
     let (mut parts, body) = request.into_parts();
+    // A path is encoded once more for the signature, except for S3, which the signer has in mind.
+    let mut encoded = place.endpoint.clone();
+    encoded.set_path(&encoded.path().replace('%', "%25"));
+    let encoded = Uri::try_from(encoded.as_str()).map_err(|error| unmakeable(&error))?;
+    let sent_to = replace(&mut parts.uri, encoded);
     let signer = RequestSigner::new(SERVICE, &place.region).with_standard_session_token();
     let credential = Some(&identity.credential);
     let context = Context::new();
@@ -107,6 +114,7 @@ pub(super) async fn signed(
             identity.source
         )),
     })?;
+    parts.uri = sent_to;
     // The client makes the same one from the address, and knows how for each version of HTTP.
     parts.headers.remove(HOST);
     Ok(Request::from_parts(parts, body))

@@ -1,4 +1,8 @@
 //! Secrets from real stores, and from stand-ins for those that can't be had here.
 
 #[cfg(test)]
+mod aws;
+#[cfg(test)]
 mod house;
+#[cfg(test)]
+mod real;
