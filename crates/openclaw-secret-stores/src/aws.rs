@@ -25,6 +25,7 @@ mod roles;
 use std::sync::Arc;
 
 use openclaw_secrets::SecretReference;
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use self::credentials::{Credentials, Identity};
@@ -44,6 +45,15 @@ pub(crate) struct Aws {
     turns: Turns,
 }
 
+/// What is the same for all secrets that are asked for together.
+struct Batch {
+    files: Files,
+    identity: Identity,
+    /// The region of those that name none.
+    region: OnceCell<Result<String, SecretError>>,
+    until: Instant,
+}
+
 impl Aws {
     pub(crate) fn new(surroundings: Surroundings) -> Self {
         let http = Arc::new(Http::default());
@@ -61,12 +71,17 @@ impl Aws {
                 Ok(who) => who,
                 Err(error) => return all_failed(references, &error),
             };
-            let tasks = references
-                .iter()
-                .map(|reference| self.one(&files, &identity, reference, until));
+            let batch = Batch {
+                files,
+                identity,
+                region: OnceCell::new(),
+                until,
+            };
+            let tasks = references.iter();
+            let tasks = tasks.map(|reference| self.one(&batch, reference));
             let answers = self.turns.all(tasks).await;
             // What was kept may have been taken back; what was just read is what there is.
-            if !(identity.was_kept && self.credentials.are_forgotten()) {
+            if !(batch.identity.was_kept && self.credentials.are_forgotten()) {
                 return answers;
             }
         }
@@ -74,25 +89,27 @@ impl Aws {
 
     /// What AWS's files say, and who we are.
     async fn who(&self) -> Result<(Files, Identity), SecretError> {
-        let files = Files::read(&self.surroundings).await?;
+        let files = Files::read(&self.surroundings).await;
         let identity = self.credentials.get(&files).await?;
         Ok((files, identity))
     }
 
-    async fn one(
-        &self,
-        files: &Files,
-        identity: &Identity,
-        reference: &SecretReference,
-        until: Instant,
-    ) -> Fetched {
+    async fn one(&self, batch: &Batch, reference: &SecretReference) -> Fetched {
+        let Batch {
+            files, identity, ..
+        } = batch;
         let wanted = Wanted::new(reference)?;
         let region = match place::region_of(wanted.name)? {
             Some(region) => region.to_owned(),
-            None => self.credentials.region(files, identity).await?,
+            None => {
+                let usual = batch
+                    .region
+                    .get_or_init(|| self.credentials.region(files, identity));
+                usual.await.clone()?
+            }
         };
         let place = Place::new(&self.surroundings, files, &region)?;
-        let asking = patiently(until, || self.attempt(identity, &place, &wanted));
+        let asking = patiently(batch.until, || self.attempt(identity, &place, &wanted));
         asking.await
     }
 

@@ -137,9 +137,10 @@ impl Credentials {
             None => {
                 let reason = format!(
                     "the AWS region is not known: neither {} nor `region` of the profile {:?} is \
-                     set",
+                     set{}",
                     REGION.join(" nor "),
-                    files.chosen()
+                    files.chosen(),
+                    files.remark()
                 );
                 let hint = "set AWS_REGION, or name the secret by its ARN";
                 Err(SecretError::misconfigured(reason).hint(hint))
@@ -180,8 +181,9 @@ impl Credentials {
         };
         let reason = format!(
             "no AWS credentials were found: no variable AWS_ACCESS_KEY_ID, none in the profile \
-             {:?}, not in a container, and {instance}",
-            files.chosen()
+             {:?}{}, not in a container, and {instance}",
+            files.chosen(),
+            files.remark()
         );
         let hint = "run `aws configure` or `aws sso login`, or set AWS_ACCESS_KEY_ID and \
                     AWS_SECRET_ACCESS_KEY, or AWS_PROFILE";

@@ -26,29 +26,46 @@ pub(super) struct Files {
     chosen: String,
     /// The variable that names the profile.
     chosen_by: Option<&'static str>,
+    /// Which of the files can't be read, and why.
+    unreadable: Vec<String>,
 }
 
 impl Files {
-    /// Reads both files. Those that are missing say nothing.
-    pub(super) async fn read(surroundings: &Surroundings) -> Result<Self, SecretError> {
+    /// Reads both files. Those that are missing say nothing, and those that can't be read are told of
+    /// where they are missed: in a container, the home directory may be somebody else's.
+    pub(super) async fn read(surroundings: &Surroundings) -> Self {
         let named = surroundings.first_variable(&PROFILE);
         let mut files = Self {
             profiles: BTreeMap::new(),
             sessions: BTreeMap::new(),
             chosen: named.map_or(DEFAULT, |(_, name)| name).to_owned(),
             chosen_by: named.map(|(variable, _)| variable),
+            unreadable: Vec::new(),
         };
-        let config = read(surroundings, "AWS_CONFIG_FILE", ".aws/config").await?;
-        files.add_config(&config);
+        match read(surroundings, "AWS_CONFIG_FILE", ".aws/config").await {
+            Ok(text) => files.add_config(&text),
+            Err(reason) => files.unreadable.push(reason),
+        }
         let variable = "AWS_SHARED_CREDENTIALS_FILE";
-        let credentials = read(surroundings, variable, ".aws/credentials").await?;
-        files.add_credentials(&credentials);
+        match read(surroundings, variable, ".aws/credentials").await {
+            Ok(text) => files.add_credentials(&text),
+            Err(reason) => files.unreadable.push(reason),
+        }
         for settings in files.profiles.values() {
             for text in SECRETS.iter().filter_map(|name| settings.get(*name)) {
                 let _ = surroundings.credential(text.as_str());
             }
         }
-        Ok(files)
+        files
+    }
+
+    /// What stands behind words about something that is not in the files.
+    pub(super) fn remark(&self) -> String {
+        if self.unreadable.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", self.unreadable.join("; "))
+        }
     }
 
     /// The name of the profile that is in use.
@@ -62,8 +79,9 @@ impl Files {
         match (found, self.chosen_by) {
             (None, Some(variable)) => {
                 let reason = format!(
-                    "AWS's files have no profile {:?}, which {variable} names",
-                    self.chosen
+                    "AWS's files have no profile {:?}, which {variable} names{}",
+                    self.chosen,
+                    self.remark()
                 );
                 let error = SecretError::misconfigured(reason);
                 Err(error.hint("list the profiles with `aws configure list-profiles`"))
@@ -126,7 +144,7 @@ async fn read(
     surroundings: &Surroundings,
     variable: &str,
     below_home: &str,
-) -> Result<Zeroizing<String>, SecretError> {
+) -> Result<Zeroizing<String>, String> {
     let path = match surroundings.variable(variable) {
         Some(path) => match path.strip_prefix("~/") {
             Some(rest) => surroundings.below_home(rest),
@@ -140,10 +158,7 @@ async fn read(
     match super::context::content(path.clone()).await {
         Ok(bytes) => Ok(Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Zeroizing::default()),
-        Err(error) => {
-            let reason = format!("cannot read {}: {error}", path.display());
-            Err(SecretError::misconfigured(reason))
-        }
+        Err(error) => Err(format!("cannot read {}: {error}", path.display())),
     }
 }
 
@@ -199,6 +214,7 @@ mod tests {
             sessions: BTreeMap::new(),
             chosen: chosen.to_owned(),
             chosen_by: Some("AWS_PROFILE"),
+            unreadable: Vec::new(),
         };
         files.add_config(config);
         files.add_credentials(credentials);

@@ -141,7 +141,56 @@ pub(super) fn suffix(region: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use openclaw_config::Environment;
+    use openclaw_process::{GuardianProgram, Launcher};
+    use openclaw_secrets::Redactor;
+
     use super::*;
+
+    /// The address that is asked in a region on a machine with these variables.
+    async fn endpoint<const N: usize>(variables: [(&str, &str); N], region: &str) -> String {
+        let home = tempfile::tempdir().unwrap();
+        let config = home.path().join(".aws/config");
+        std::fs::create_dir(home.path().join(".aws")).unwrap();
+        std::fs::write(config, "[profile p]\nendpoint_url = https://p.example/\n").unwrap();
+        let environment = Environment::new(variables, Some(home.path()), home.path());
+        let surroundings = Surroundings {
+            environment: Arc::new(environment),
+            launcher: Arc::new(Launcher::new(GuardianProgram::at(home.path()))),
+            redactor: Redactor::new(),
+        };
+        let files = Files::read(&surroundings).await;
+        let place = Place::new(&surroundings, &files, region).unwrap();
+        place.endpoint.to_string()
+    }
+
+    #[tokio::test]
+    async fn the_address_is_that_of_the_region_unless_another_is_set() {
+        assert_eq!(
+            endpoint([], "eu-west-1").await,
+            "https://secretsmanager.eu-west-1.amazonaws.com/"
+        );
+        assert_eq!(
+            endpoint([], "cn-north-1").await,
+            "https://secretsmanager.cn-north-1.amazonaws.com.cn/"
+        );
+        let all = ("AWS_ENDPOINT_URL", "https://all.example:8443");
+        let ours = ("AWS_ENDPOINT_URL_SECRETS_MANAGER", "https://ours.example");
+        let profile = ("AWS_PROFILE", "p");
+        let ignored = ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "True");
+        assert_eq!(endpoint([profile], "x-1").await, "https://p.example/");
+        assert_eq!(
+            endpoint([profile, all], "x-1").await,
+            "https://all.example:8443/"
+        );
+        assert_eq!(endpoint([all, ours], "x-1").await, "https://ours.example/");
+        assert_eq!(
+            endpoint([all, ours, profile, ignored], "x-1").await,
+            "https://secretsmanager.x-1.amazonaws.com/"
+        );
+    }
 
     #[test]
     fn an_arn_names_its_region() {

@@ -198,15 +198,22 @@ async fn a_profile_that_is_missing_or_incomplete_is_named() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_read_is_named() {
-    let service = keeper("x");
+async fn a_file_that_cannot_be_read_is_named_where_it_is_missed() {
+    let service = keeper("the-secret-of-aws");
     let files = home("", "");
     fs::remove_file(files.path().join(".aws/config")).unwrap();
     fs::create_dir(files.path().join(".aws/config")).unwrap();
     let house = House::at(files, &with_service(&service, &[]));
     let error = house.get("secret://aws/db").await.unwrap_err();
     assert_eq!(error.kind(), SecretErrorKind::Misconfigured);
+    assert!(error.to_string().contains("cannot read"), "{error}");
     assert!(error.to_string().contains(".aws/config"), "{error}");
+    let keys = [
+        ("AWS_ACCESS_KEY_ID", KEY_ID),
+        ("AWS_SECRET_ACCESS_KEY", SECRET_KEY),
+    ];
+    let house = House::at(house.home, &with_service(&service, &keys));
+    assert!(house.get("secret://aws/db").await.is_ok());
 }
 
 #[tokio::test]
@@ -281,5 +288,20 @@ async fn a_key_that_no_header_can_carry_is_refused_without_being_shown() {
         !shown.contains("EVIL") && !shown.contains("ken-of"),
         "{shown}"
     );
+    assert!(service.asked().is_empty());
+}
+
+#[tokio::test]
+async fn credentials_that_are_over_are_not_sent() {
+    let service = keeper("x");
+    let answer = format!(
+        r#"{{"Version":1,"AccessKeyId":"{OTHER_ID}","SecretAccessKey":"{OTHER_KEY}","Expiration":"2020-01-01T00:00:00Z"}}"#
+    );
+    let config = format!("[default]\ncredential_process = {}\n", process(&answer));
+    let house = House::at(home(&config, ""), &with_service(&service, &[]));
+    let error = house.get("secret://aws/db").await.unwrap_err();
+    assert_eq!(error.kind(), SecretErrorKind::Refused);
+    assert!(error.to_string().contains("have expired"), "{error}");
+    assert!(error.hint_text().unwrap().contains("aws sso login"));
     assert!(service.asked().is_empty());
 }

@@ -62,7 +62,11 @@ fn on_instance(service: &StandIn, metadata: &StandIn) -> House {
 async fn an_instance_gives_credentials_and_its_region() {
     let (service, metadata) = (keeper("the-secret-of-aws"), instance());
     let house = on_instance(&service, &metadata);
-    house.get("secret://aws/db").await.unwrap();
+    let answers = house.resolve(&["secret://aws/a", "secret://aws/b", "secret://aws/c"]);
+    assert!(answers.await.iter().all(Result::is_ok));
+    let of_region = metadata.asked().into_iter();
+    let of_region = of_region.filter(|asked| asked.path.ends_with("/region"));
+    assert_eq!(of_region.count(), 1, "it is the same for all");
     let asked = service.asked().remove(0);
     assert!(signer(&asked).starts_with("ASIAROLE0/"));
     assert!(signer(&asked).contains("/sa-east-1/"));

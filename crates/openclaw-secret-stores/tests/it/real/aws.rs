@@ -221,7 +221,7 @@ async fn our_signature_is_that_of_botocore() {
 }
 
 #[tokio::test]
-async fn a_signature_of_another_body_or_key_is_not_the_same() {
+async fn a_signature_for_another_region_or_action_is_not_the_same() {
     let (mut asked, url) = sent("secret://aws/prod/db", "", None).await;
     let ours = asked.header("authorization").unwrap().to_owned();
     assert_eq!(signature_of_botocore(&asked, &url, "eu-west-1", None), ours);
