@@ -1,6 +1,8 @@
 //! Secrets from real stores, and from stand-ins for those that can't be had here.
 
 #[cfg(test)]
+mod aws;
+#[cfg(test)]
 mod environment;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
@@ -9,6 +11,8 @@ mod exec;
 mod file;
 #[cfg(test)]
 mod house;
+#[cfg(test)]
+mod real;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod together;
