@@ -99,6 +99,7 @@ OWN_DEPENDENCIES = {
         "openclaw-content",
         "openclaw-mcp-client",
         "openclaw-process",
+        "openclaw-secret-stores",
         "openclaw-secrets",
         "openclaw-state",
         "openclaw-testkit",

@@ -44,7 +44,7 @@ class Pinned(unittest.TestCase):
         packages = [line for line in lines if not line.startswith("#")]
         self.assertTrue(packages)
         for line in packages:
-            self.assertRegex(line, r"^[a-z0-9-]+==[0-9.]+( ; .+)?$")
+            self.assertRegex(line, r"^[a-z0-9-]+==[0-9.]+(\.post[0-9]+)?( ; .+)?$")
 
 
 class Installation(unittest.TestCase):

@@ -8,6 +8,7 @@ use std::time::Duration;
 use url::Url;
 
 use crate::agent::AgentId;
+use crate::environment::Environment;
 use crate::place::Place;
 pub use crate::raw::{Approval, ConfigValue, FileMode, GatewayAuthMode, ToolSearch, WithoutPerson};
 use crate::report::Problem;
@@ -30,6 +31,9 @@ pub struct Config {
     pub secrets: Arc<SecretSettings>,
     /// The gateway.
     pub gateway: Definition<Gateway>,
+    /// The variables that it was read with: those that it names, and those that say how a store of
+    /// secrets is reached.
+    pub environment: Arc<Environment>,
 }
 
 impl Config {

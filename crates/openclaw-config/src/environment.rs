@@ -25,7 +25,7 @@ pub(crate) enum DotenvFinding {
 /// Everything about the surroundings of a process that a configuration depends on.
 ///
 /// Passed in rather than asked for, so that tests need not touch the machine.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     process: BTreeMap<String, String>,
     files: BTreeMap<String, String>,

@@ -12,6 +12,7 @@
 //! | `config` | the resolved configuration | how it was found |
 //! | `fingerprint`, `diff` | what makes connections the same, what a reload changes | starting and stopping servers |
 //! | `schema`, `reference` | JSON Schema and Markdown, made from the declarations | |
+//! | `values` | which values may be credentials, each with its field | what they are |
 //! | `show`, `credentials`, `arguments` | the resolved configuration as JSON, credentials hidden | |
 //! | `edit` | changes of the file that keep comments and lose nothing | what to change |
 //! | `load` | the way from a file to a configuration | |
@@ -44,6 +45,7 @@ mod shape;
 mod show;
 mod source;
 mod tree;
+mod values;
 
 pub use agent::{AgentId, AgentIdError};
 pub use config::{
@@ -68,3 +70,4 @@ pub use server::{
     ServerName, ServerScope, StdioLaunch, Timeouts, TlsSettings, ToolFilter, ToolNaming,
 };
 pub use source::Position;
+pub use values::NamedValue;

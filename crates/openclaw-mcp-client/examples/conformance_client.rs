@@ -57,7 +57,7 @@ async fn run() -> Result<(), Failure> {
         roots: None,
     };
     let connector = Connector::new(
-        Launcher::new(GuardianProgram::this_program()),
+        Arc::new(Launcher::new(GuardianProgram::this_program())),
         env::vars_os().collect(),
         env::current_dir()?,
         None,

@@ -15,6 +15,11 @@ pub fn hide_text(text: &mut String, redactor: &Redactor) {
     }
 }
 
+/// Whether a text holds a credential of ours.
+fn holds_credential(text: &str, redactor: &Redactor) -> bool {
+    matches!(redactor.redact_learned(text), Cow::Owned(_))
+}
+
 fn hide_optional_text(text: &mut Option<String>, redactor: &Redactor) {
     if let Some(text) = text {
         hide_text(text, redactor);
@@ -32,8 +37,7 @@ pub fn hide_value(value: &mut Value, redactor: &Redactor) {
 }
 
 fn hide_fields(fields: &mut Map<String, Value>, redactor: &Redactor) {
-    let is_shown = |name: &String| matches!(redactor.redact_learned(name), Cow::Borrowed(_));
-    if !fields.keys().all(is_shown) {
+    if fields.keys().any(|name| holds_credential(name, redactor)) {
         let hidden = std::mem::take(fields).into_iter().map(|(mut name, value)| {
             hide_text(&mut name, redactor);
             (name, value)
@@ -51,8 +55,19 @@ fn hide_optional_value(value: &mut Option<Value>, redactor: &Redactor) {
     }
 }
 
-/// Hides credentials in the contents of a resource. Binary content is not read by anybody.
+/// What stands in the place of binary content that holds a credential: it can't be changed without
+/// being spoilt.
+const LEFT_OUT: &str = "binary content is left out: it holds a credential of the configuration";
+
+/// Hides credentials in the contents of a resource.
 pub fn hide_embedded(embedded: &mut Embedded, redactor: &Redactor) {
+    if let Some(blob) = &embedded.blob
+        && holds_credential(blob, redactor)
+    {
+        embedded.blob = None;
+        embedded.text = Some(LEFT_OUT.to_owned());
+        embedded.mime_type = None;
+    }
     hide_text(&mut embedded.uri, redactor);
     hide_optional_text(&mut embedded.mime_type, redactor);
     hide_optional_text(&mut embedded.text, redactor);
@@ -64,6 +79,14 @@ pub fn hide_content(content: &mut Content, redactor: &Redactor) {
         Content::Text { text, annotations } => {
             hide_text(text, redactor);
             hide_optional_value(annotations, redactor);
+        }
+        Content::Image { data, .. } | Content::Audio { data, .. }
+            if holds_credential(data, redactor) =>
+        {
+            *content = Content::Text {
+                text: LEFT_OUT.to_owned(),
+                annotations: None,
+            };
         }
         Content::Image {
             mime_type,
@@ -108,8 +131,25 @@ pub(crate) fn hide_result(result: &mut ToolResult, redactor: &Redactor) {
     }
 }
 
-/// Hides credentials in what a server offers.
+/// Hides credentials in what a server offers. What has one in its very name is left out: under
+/// another name it could not be asked for.
 pub(crate) fn hide(catalog: &mut Catalog, redactor: &Redactor) {
+    let is_clean = |kind: &str, names: &[&str]| {
+        let is_clean = names.iter().all(|name| !holds_credential(name, redactor));
+        if !is_clean {
+            tracing::warn!(
+                kind,
+                "what has a credential of ours in its name is left out"
+            );
+        }
+        is_clean
+    };
+    catalog.tools.retain(|it| is_clean("tool", &[&it.name]));
+    let resources = &mut catalog.resources;
+    resources.retain(|it| is_clean("resource", &[&it.uri, &it.name]));
+    let templates = &mut catalog.templates;
+    templates.retain(|it| is_clean("template", &[&it.uri_template, &it.name]));
+    catalog.prompts.retain(|it| is_clean("prompt", &[&it.name]));
     for tool in &mut catalog.tools {
         for text in [
             &mut tool.title,
@@ -173,5 +213,53 @@ mod tests {
         });
         hide_content(&mut content, &redactor);
         assert!(!format!("{content:?}").contains("our-very-own-token"));
+    }
+
+    #[test]
+    fn binary_content_with_a_credential_in_it_is_left_out() {
+        use base64::Engine as _;
+        let redactor = Redactor::new();
+        let _ = redactor.learn(&Secret::new("our-very-own-token"));
+        let encode = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
+        let image = |text: &str| Content::Image {
+            data: encode(text),
+            mime_type: "image/png".to_owned(),
+            annotations: None,
+        };
+        // Whatever stands before it, which shifts the encoding.
+        for before in ["", "a", "ab", "abc"] {
+            let mut content = image(&format!("{before}our-very-own-token and more"));
+            hide_content(&mut content, &redactor);
+            assert!(
+                matches!(&content, Content::Text { text, .. } if text == LEFT_OUT),
+                "{content:?}"
+            );
+        }
+        let mut content = image("nothing of ours");
+        hide_content(&mut content, &redactor);
+        assert_eq!(content, image("nothing of ours"));
+        let mut embedded = Embedded {
+            uri: "x://y".to_owned(),
+            mime_type: None,
+            text: None,
+            blob: Some(encode("our-very-own-token")),
+        };
+        hide_embedded(&mut embedded, &redactor);
+        assert_eq!(embedded.blob, None);
+        assert_eq!(embedded.text.as_deref(), Some(LEFT_OUT));
+    }
+
+    #[test]
+    fn what_has_a_credential_in_its_name_is_not_offered() {
+        let redactor = Redactor::new();
+        let _ = redactor.learn(&Secret::new("our-very-own-token"));
+        let tool = |name: &str| crate::pins::sample_tool(name, "", json!({"type": "object"}));
+        let mut catalog = Catalog {
+            tools: vec![tool("fine"), tool("get_our-very-own-token")],
+            ..Catalog::default()
+        };
+        hide(&mut catalog, &redactor);
+        let names: Vec<&str> = catalog.tools.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["fine"]);
     }
 }

@@ -41,7 +41,7 @@ impl Runtime {
         let memory = EraMemory::new(&setup.state);
         let memory = memory.map_err(|error| unusable(&error))?;
         let connector = Connector::new(
-            Launcher::new(GuardianProgram::this_program()),
+            Arc::new(Launcher::new(GuardianProgram::this_program())),
             setup.environment.clone(),
             setup.directory.clone(),
             Some(memory),

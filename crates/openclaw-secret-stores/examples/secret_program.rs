@@ -38,8 +38,6 @@ fn main() -> ExitCode {
             let answer = json!({ "protocolVersion": 1, "values": values, "errors": errors });
             println!("{answer}");
         }
-        // What was asked, word for word.
-        "repeat" => println!("{}", question()),
         "say" => println!("{}", rest.join(" ")),
         "variable" => {
             let name = rest.first().map(String::as_str).unwrap_or_default();

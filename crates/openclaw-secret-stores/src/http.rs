@@ -4,4 +4,4 @@ mod client;
 mod patience;
 
 pub(crate) use client::{Http, HttpError, is_near, use_ring};
-pub(crate) use patience::{Attempt, Patience, patiently, retry_after};
+pub(crate) use patience::{Attempt, patiently, retry_after};

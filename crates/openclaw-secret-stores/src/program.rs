@@ -1,10 +1,17 @@
 //! Programs that answer on their standard output.
 
+use std::time::Duration;
+
 use openclaw_process::{End, Launcher, ProgramCommand};
 use secrecy::zeroize::Zeroize as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use crate::error::SecretError;
+
+/// How long the last words of a program that has ended are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// What a program left.
 pub(crate) struct ProgramOutput {
@@ -33,7 +40,12 @@ pub(crate) async fn run(
     limit: usize,
 ) -> Result<ProgramOutput, SecretError> {
     let shown = command.program.display();
-    let started = launcher.spawn(command, |_| {}).await;
+    // What is held by whoever listens to its standard error is dropped when that has ended.
+    let (listening, heard_all) = oneshot::channel::<()>();
+    let started = launcher.spawn(command, move |_| {
+        let _held = &listening;
+    });
+    let started = started.await;
     let mut process = started.map_err(SecretError::misconfigured)?;
     let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
     let writing = async {
@@ -63,6 +75,8 @@ pub(crate) async fn run(
         return Err(SecretError::unusable(reason));
     }
     let end = process.wait().await;
+    // Something that it left behind may keep the stream open.
+    let _ = timeout(LAST_WORDS, heard_all).await;
     Ok(ProgramOutput {
         end,
         stdout,

@@ -38,12 +38,13 @@ const MOST_PASSES: usize = 8;
 /// - in base64, both alphabets, with and without padding, also inside a longer text;
 /// - in hexadecimal, in capitals or small letters;
 /// - and all these escaped as in JSON or program text, percent-encoded, or encoded as a form,
-///   wholly or in part, once or twice over;
+///   wholly or in part, once or twice over, and escaped three times;
 ///
 /// and so is each of its lines of eight bytes or more, and the credential in it where it has a
-/// known shape: the token behind `Bearer`, the password of an address. Values that overlap or touch
-/// are replaced as one. What was cut off in the middle of a value is not found, so texts are
-/// redacted before they are shortened; nor is base64 that was broken into lines.
+/// known shape: the token behind `Bearer`, the password of an address. Where a text ends or has an
+/// ellipsis, eight bytes of the beginning of a value are enough: somebody may have shortened the text
+/// before it came here. Values that overlap or touch are replaced as one. The end of a value whose
+/// beginning was cut off is not found, nor is base64 that was broken into lines.
 ///
 /// Redacting a text twice is the same as redacting it once.
 ///

@@ -92,9 +92,11 @@ impl Output {
         self.is_watched
     }
 
-    /// Writes a piece of the result.
+    /// Writes a piece of the result. Credentials of ours are not in it, and if they were they would
+    /// not get out here.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), Failure> {
         self.progress(None);
+        let text = self.redactor.redact_learned(text);
         write(&mut self.stdout, text.as_bytes())
     }
 
@@ -121,14 +123,15 @@ impl Output {
     /// Writes what is not the result.
     pub(crate) fn explain(&mut self, text: &str) -> Result<(), Failure> {
         self.progress(None);
+        let text = self.redactor.redact(text);
         write(&mut self.stderr, text.as_bytes())
     }
 
     /// Writes sentences that a person should know beside the result.
     pub(crate) fn warn(&mut self, sentences: &[String]) -> Result<(), Failure> {
         for sentence in sentences {
-            let sentence = shown_line(sentence, 2000);
-            let sentence = self.redactor.redact(&sentence).into_owned();
+            let sentence = self.redactor.redact(sentence);
+            let sentence = shown_line(&sentence, 2000);
             self.explain(&format!("warning: {sentence}\n"))?;
         }
         Ok(())

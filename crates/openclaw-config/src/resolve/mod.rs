@@ -108,6 +108,7 @@ pub(crate) fn resolve(
         model_providers: resolver.model_providers(root),
         secrets: Arc::new(resolver.secrets(root)),
         gateway: resolver.gateway(root),
+        environment: Arc::new(environment.clone()),
     }
 }
 

@@ -21,7 +21,7 @@ const TURNS: usize = 60;
 
 pub(crate) fn connector() -> Connector {
     Connector::new(
-        Launcher::new(GuardianProgram::this_program()),
+        Arc::new(Launcher::new(GuardianProgram::this_program())),
         std::env::vars_os().collect(),
         std::env::current_dir().expect("a directory"),
         None,

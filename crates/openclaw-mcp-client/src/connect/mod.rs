@@ -6,7 +6,7 @@ mod program;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use openclaw_process::{Launcher, StderrTail};
@@ -24,7 +24,7 @@ use crate::transport::Link;
 
 /// Connects to servers. All connections of a process share one.
 pub struct Connector {
-    launcher: Launcher,
+    launcher: Arc<Launcher>,
     clients: HttpClients,
     memory: Option<EraMemory>,
     environment: Vec<(OsString, OsString)>,
@@ -48,7 +48,7 @@ impl Connector {
     /// A connector that starts programs with `launcher`, in our `environment` and `directory`, and
     /// remembers in `memory` what servers speak.
     pub fn new(
-        launcher: Launcher,
+        launcher: Arc<Launcher>,
         environment: Vec<(OsString, OsString)>,
         directory: PathBuf,
         memory: Option<EraMemory>,
@@ -65,6 +65,11 @@ impl Connector {
             environment,
             directory,
         }
+    }
+
+    /// What starts programs.
+    pub fn launcher(&self) -> &Arc<Launcher> {
+        &self.launcher
     }
 
     /// Connects to a server.

@@ -155,7 +155,7 @@ impl Lab {
 fn connector(state: &Path) -> Connector {
     let directory = StateDirectory::open(&state.join("state")).unwrap();
     Connector::new(
-        Launcher::new(GuardianProgram::at(&program())),
+        Arc::new(Launcher::new(GuardianProgram::at(&program()))),
         std::env::vars_os().collect(),
         std::env::current_dir().unwrap(),
         Some(EraMemory::new(&directory).unwrap()),

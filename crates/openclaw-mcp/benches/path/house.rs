@@ -49,7 +49,7 @@ impl House {
     pub(crate) async fn with(text: &Value) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let connector = Connector::new(
-            Launcher::new(GuardianProgram::this_program()),
+            Arc::new(Launcher::new(GuardianProgram::this_program())),
             std::env::vars_os().collect(),
             std::env::current_dir().expect("a directory"),
             None,

@@ -1,11 +1,13 @@
 //! From a definition of the configuration to something that can be connected to.
 
+mod secrets;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use openclaw_config::{
-    Authorization, ConfigValue, Fingerprint, InheritedEnvironment, Launch, ProtocolChoice,
-    RemoteLaunch, RemoteTransport, Server, StdioLaunch,
+    Authorization, Fingerprint, InheritedEnvironment, Launch, ProtocolChoice, RemoteLaunch,
+    RemoteTransport, Server, StdioLaunch,
 };
 use openclaw_mcp_client::{
     AddressTarget, ClientIdentity, Endpoint, FirstTransport, ProgramTarget, Protocol, Target,
@@ -14,26 +16,30 @@ use openclaw_mcp_client::{
 use openclaw_process::Inherited;
 use openclaw_secrets::Secret;
 
+pub(crate) use self::secrets::SecretSource;
+use self::secrets::Secrets;
 use crate::supervise::{PendingTarget, TargetSource, Unresolved};
 
 /// A server of the configuration, made into a target anew for every start.
 pub(crate) struct ConfiguredTarget {
     pub(crate) server: Arc<Server>,
     pub(crate) fingerprint: Fingerprint,
+    pub(crate) secrets: SecretSource,
 }
 
 impl TargetSource for ConfiguredTarget {
     fn target(&self) -> PendingTarget<'_> {
-        Box::pin(async { self.make() })
+        Box::pin(self.make())
     }
 }
 
 impl ConfiguredTarget {
-    fn make(&self) -> Result<Target, Unresolved> {
+    async fn make(&self) -> Result<Target, Unresolved> {
         let server = &*self.server;
+        let secrets = self.secrets.of(server).await?;
         let (endpoint, protocol, roots) = match &server.launch {
-            Launch::Stdio(launch) => (program(launch)?, launch.protocol, &launch.roots),
-            Launch::Remote(launch) => (address(launch)?, launch.protocol, &launch.roots),
+            Launch::Stdio(launch) => (program(launch, &secrets)?, launch.protocol, &launch.roots),
+            Launch::Remote(launch) => (address(launch, &secrets)?, launch.protocol, &launch.roots),
         };
         Ok(Target {
             name: server.name.as_str().to_owned(),
@@ -55,10 +61,10 @@ impl ConfiguredTarget {
     }
 }
 
-fn program(launch: &StdioLaunch) -> Result<Endpoint, Unresolved> {
+fn program(launch: &StdioLaunch, secrets: &Secrets) -> Result<Endpoint, Unresolved> {
     let environment = launch.environment.iter();
     let environment = environment
-        .map(|(name, value)| Ok((name.clone(), resolved(&format!("env.{name}"), value)?)));
+        .map(|(name, value)| Ok((name.clone(), secrets.value(&format!("env.{name}"), value)?)));
     Ok(Endpoint::Program(ProgramTarget {
         command: launch.command.clone(),
         arguments: launch.args.clone(),
@@ -72,15 +78,20 @@ fn program(launch: &StdioLaunch) -> Result<Endpoint, Unresolved> {
     }))
 }
 
-fn address(launch: &RemoteLaunch) -> Result<Endpoint, Unresolved> {
+fn address(launch: &RemoteLaunch, secrets: &Secrets) -> Result<Endpoint, Unresolved> {
     let headers = launch.headers.iter();
     let headers = headers
-        .map(|(name, value)| Ok((name.clone(), resolved(&format!("headers.{name}"), value)?)))
+        .map(|(name, value)| {
+            Ok((
+                name.clone(),
+                secrets.header(&format!("headers.{name}"), value)?,
+            ))
+        })
         .collect::<Result<_, _>>()?;
     let authorization = match &launch.authorization {
-        Authorization::Header(value) => Some(resolved("headers.authorization", value)?),
+        Authorization::Header(value) => Some(secrets.header("headers.authorization", value)?),
         Authorization::ApiKey(value) => {
-            let key = resolved("apiKey", value)?;
+            let key = secrets.header("apiKey", value)?;
             Some(Secret::new(format!("Bearer {}", key.expose())))
         }
         Authorization::OAuth(_) => None,
@@ -103,14 +114,4 @@ fn address(launch: &RemoteLaunch) -> Result<Endpoint, Unresolved> {
             }),
         },
     })))
-}
-
-/// The value of a field, which is not to be seen again.
-fn resolved(field: &str, value: &ConfigValue) -> Result<Secret, Unresolved> {
-    match value {
-        ConfigValue::Plain { value, .. } => Ok(value.clone()),
-        ConfigValue::Reference { secret, .. } => Err(Unresolved(format!(
-            "`{field}` refers to the secret `{secret}`, which this version can't read"
-        ))),
-    }
 }

@@ -7,4 +7,6 @@ mod hash;
 mod store;
 
 pub use hash::DefinitionHash;
+#[cfg(test)]
+pub(crate) use hash::tests::tool as sample_tool;
 pub use store::{PinError, Pins, Verdict};

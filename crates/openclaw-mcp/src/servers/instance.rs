@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use super::plan::{AgentPlan, PlannedServer, Usable};
 use super::{InstanceKey, ServerView, Servers, Standing, StartMode};
+use crate::launch::SecretSource;
 use crate::supervise::{Catalog, ManagedServer, ServerState, Status};
 
 /// How much longer than connecting may take it is waited for a server to be ready: for its turn,
@@ -97,7 +98,7 @@ impl Servers {
                 && !agent.denied.contains(server.name())
                 && !self.held().contains(&usable.fingerprint);
             if is_wanted && let Ok(instance) = self.admit(server, usable, Some(session)) {
-                let within = patience(usable);
+                let within = patience(usable, &self.secret_source());
                 starting.spawn(async move {
                     let _ = timeout(within, instance.need()).await;
                 });
@@ -130,7 +131,7 @@ impl Servers {
             return None;
         }
         let instance = self.admit(server, usable, None).ok()?;
-        Some((instance, patience(usable)))
+        Some((instance, patience(usable, &self.secret_source())))
     }
 
     /// Starts a server although a person stopped it or it failed.
@@ -138,7 +139,11 @@ impl Servers {
         let usable = server.usable.as_ref()?;
         self.held().remove(&usable.fingerprint);
         let instance = self.admit(server, usable, None).ok()?;
-        let _ = timeout(patience(usable), instance.reconnect()).await;
+        let _ = timeout(
+            patience(usable, &self.secret_source()),
+            instance.reconnect(),
+        )
+        .await;
         Some(instance.state())
     }
 
@@ -230,7 +235,8 @@ impl Servers {
                     Refusal::Gone => not_ready("the server is no longer configured", ""),
                     Refusal::OverLimit => not_ready("as many servers run as may", ""),
                 })?;
-                let needed = timeout(patience(usable), instance.need()).await;
+                let needed =
+                    timeout(patience(usable, &self.secret_source()), instance.need()).await;
                 if let Some(connection) = instance.connection() {
                     return Ok(connection);
                 }
@@ -322,8 +328,9 @@ enum Refusal {
 }
 
 /// How long a server may take to be ready.
-fn patience(usable: &Usable) -> Duration {
-    usable.server.timeouts.connection.saturating_add(GRACE)
+fn patience(usable: &Usable, secrets: &SecretSource) -> Duration {
+    let connecting = usable.server.timeouts.connection.saturating_add(GRACE);
+    connecting.saturating_add(secrets.patience(&usable.server))
 }
 
 fn key(usable: &Usable, session: Option<&str>) -> InstanceKey {

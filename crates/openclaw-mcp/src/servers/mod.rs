@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use openclaw_config::{AgentId, Config, Fingerprint, Launch, Restart, ServerScope};
 use openclaw_content::Framer;
 use openclaw_mcp_client::Connector;
+use openclaw_secret_stores::{SecretResolver, Surroundings};
 use openclaw_secrets::Redactor;
 use openclaw_state::{StateDirectory, StateDirectoryError, StateKey, StateKeyError};
 use thiserror::Error;
@@ -19,7 +20,7 @@ pub use self::plan::{AgentPlan, PlannedServer};
 use crate::approval::Approvals;
 use crate::assembly::AgentTools;
 use crate::audit::AuditLog;
-use crate::launch::ConfiguredTarget;
+use crate::launch::{ConfiguredTarget, SecretSource};
 use crate::pins::{PinError, Pins};
 use crate::results::ResultStore;
 use crate::supervise::{
@@ -86,6 +87,7 @@ pub struct Servers {
     admission: Mutex<()>,
     key: StateKey,
     connector: Arc<Connector>,
+    secrets: RwLock<Arc<SecretResolver>>,
     mode: StartMode,
     restarts: bool,
     pub(crate) pins: Pins,
@@ -101,6 +103,7 @@ impl Servers {
     pub fn new(setup: ServersSetup) -> Result<Self, ServersError> {
         let key = StateKey::of(&setup.state)?;
         let servers = Self {
+            secrets: RwLock::new(resolver(&setup.config, &setup.connector, &setup.redactor)),
             plan: RwLock::new(Arc::new(Plan::new(setup.config, &key))),
             fleet: Fleet::default(),
             held: Mutex::default(),
@@ -123,6 +126,11 @@ impl Servers {
     /// Goes over to another configuration: what did not change is not touched, what is no longer
     /// wanted finishes its calls first.
     pub fn reload(&self, config: Arc<Config>) -> Reconciled {
+        // What opens the stores of secrets may have changed. Where it has not, what was opened stays.
+        if *self.config().environment != *config.environment {
+            let resolver = resolver(&config, &self.connector, &self.redactor);
+            *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = resolver;
+        }
         let plan = Arc::new(Plan::new(config, &self.key));
         let before = {
             let mut current = self.plan.write().unwrap_or_else(PoisonError::into_inner);
@@ -206,6 +214,7 @@ impl Servers {
             source: Arc::new(ConfiguredTarget {
                 server: Arc::clone(server),
                 fingerprint: usable.fingerprint,
+                secrets: self.secret_source(),
             }),
             connector: Arc::clone(&self.connector),
             pace: match &server.launch {
@@ -217,6 +226,15 @@ impl Servers {
             discovery_interval: server.discovery_interval,
             redactor: self.redactor.clone(),
             drain: server.timeouts.total,
+        }
+    }
+
+    /// Where secrets come from.
+    pub(crate) fn secret_source(&self) -> SecretSource {
+        let resolver = self.secrets.read().unwrap_or_else(PoisonError::into_inner);
+        SecretSource {
+            resolver: Arc::clone(&resolver),
+            settings: Arc::clone(&self.plan().config.secrets),
         }
     }
 
@@ -291,6 +309,15 @@ impl Servers {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What gets secrets with the variables of a configuration.
+fn resolver(config: &Config, connector: &Connector, redactor: &Redactor) -> Arc<SecretResolver> {
+    Arc::new(SecretResolver::new(Surroundings {
+        environment: Arc::clone(&config.environment),
+        launcher: Arc::clone(connector.launcher()),
+        redactor: redactor.clone(),
+    }))
 }
 
 /// How many servers were started, by kind of place.

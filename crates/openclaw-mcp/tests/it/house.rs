@@ -59,7 +59,7 @@ pub(crate) fn config(directory: &Path, text: &Value) -> Arc<Config> {
 
 fn servers(directory: &Path, mode: StartMode, text: &Value, redactor: &Redactor) -> Servers {
     let connector = Connector::new(
-        Launcher::new(GuardianProgram::at(&program())),
+        Arc::new(Launcher::new(GuardianProgram::at(&program()))),
         std::env::vars_os().collect(),
         std::env::current_dir().unwrap(),
         None,

@@ -80,7 +80,7 @@ pub(crate) fn target(fake: &FakeServer) -> Target {
 
 pub(crate) fn connector() -> Arc<Connector> {
     Arc::new(Connector::new(
-        Launcher::new(GuardianProgram::at(&program())),
+        Arc::new(Launcher::new(GuardianProgram::at(&program()))),
         std::env::vars_os().collect(),
         std::env::current_dir().unwrap(),
         None,

@@ -11,6 +11,8 @@ mod house;
 #[cfg(test)]
 mod lab;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
 mod sharing;
 #[cfg(test)]
 mod supervising;

@@ -57,13 +57,18 @@ pub(crate) fn details(runtime: &Runtime, view: &ServerView, tools: &AgentTools) 
         (None, None) => Vec::new(),
     };
     let stderr = stderr.iter();
+    // A server may put what it was trusted with wherever it has the word.
+    let hidden = |text: &str| runtime.redactor.redact(text).into_owned();
     ServerDetails {
         report: report(view, tools, &runtime.redactor),
         server_info: connection.map(|connection| {
             let info = connection.server();
-            format!("{} {}", info.name, info.version).trim().to_owned()
+            hidden(format!("{} {}", info.name, info.version).trim())
         }),
-        session_id: diagnostics.as_ref().and_then(|it| it.session.clone()),
+        session_id: diagnostics
+            .as_ref()
+            .and_then(|it| it.session.as_deref())
+            .map(hidden),
         token_expires_at: None,
         scopes: None,
         issuer: None,
@@ -71,9 +76,7 @@ pub(crate) fn details(runtime: &Runtime, view: &ServerView, tools: &AgentTools) 
             .state
             .as_ref()
             .and_then(|state| Some(written_moment(state.alive_at?))),
-        stderr: stderr
-            .map(|line| runtime.redactor.redact(line).into_owned())
-            .collect(),
+        stderr: stderr.map(|line| hidden(line)).collect(),
         resolved_command: resolved(runtime, &view.server),
         passed_over: diagnostics.map_or(0, |it| it.passed_over),
     }

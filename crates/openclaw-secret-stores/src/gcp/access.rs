@@ -10,7 +10,7 @@ use super::answer::{Problem, State, payload};
 use super::credentials::Bearer;
 use super::place::Place;
 use crate::error::SecretError;
-use crate::http::{Attempt, Http, HttpError, Patience, retry_after};
+use crate::http::{Attempt, Http, HttpError, patiently, retry_after};
 
 /// Why there is no secret.
 pub(super) enum Refusal {
@@ -34,17 +34,7 @@ impl Access<'_> {
         until: Instant,
     ) -> Result<Secret, Refusal> {
         let place = place.map_err(|error| Refusal::Final(error.clone()))?;
-        let mut patience = Patience::new(until);
-        let answer = loop {
-            match self.attempt(place).await {
-                Attempt::Done(answer) => break answer,
-                Attempt::Again(error, asked) => {
-                    let waited = patience.wait(error, asked).await;
-                    waited.map_err(Refusal::Final)?;
-                }
-            }
-        };
-        match answer {
+        match patiently(until, || self.attempt(place)).await {
             Ok(Answer::Secret(secret)) => Ok(secret),
             Ok(Answer::UnknownToken) => Err(Refusal::UnknownToken(self.unknown_token())),
             Err(error) => Err(Refusal::Final(error)),

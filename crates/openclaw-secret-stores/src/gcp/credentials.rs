@@ -12,7 +12,7 @@ use super::contained::{Contained, Failure};
 use super::file::{CredentialFile, Identity, Kind};
 use super::metadata::{Metadata, Silence};
 use crate::error::SecretError;
-use crate::http::{Http, Patience};
+use crate::http::{Attempt, Http, patiently};
 use crate::surroundings::Surroundings;
 
 /// What to try where there are no credentials, or none that are accepted.
@@ -83,18 +83,13 @@ impl Credentials {
 
     /// A token that is good now.
     pub(super) async fn bearer(&self, until: Instant) -> Result<Bearer, NoToken> {
-        let mut patience = Patience::new(until);
-        loop {
-            let error = match self.attempt().await {
-                Ok(bearer) => return Ok(bearer),
-                Err(Trouble::Final(no_token)) => return Err(no_token),
-                Err(Trouble::Passing(error)) => error,
-            };
-            patience.wait(error, None).await.map_err(|error| NoToken {
+        let decided = patiently(until, || self.attempt()).await;
+        decided.unwrap_or_else(|error| {
+            Err(NoToken {
                 error,
                 gcloud_may_help: false,
-            })?;
-        }
+            })
+        })
     }
 
     /// Forgets a token that is not accepted.
@@ -107,7 +102,15 @@ impl Credentials {
         self.metadata.project().await
     }
 
-    async fn attempt(&self) -> Result<Bearer, Trouble> {
+    async fn attempt(&self) -> Attempt<Result<Bearer, NoToken>> {
+        match self.once().await {
+            Ok(bearer) => Attempt::Done(Ok(Ok(bearer))),
+            Err(Trouble::Passing(error)) => Attempt::Again(error, None),
+            Err(Trouble::Final(no_token)) => Attempt::Done(Ok(Err(no_token))),
+        }
+    }
+
+    async fn once(&self) -> Result<Bearer, Trouble> {
         if let Some(file) = CredentialFile::find(&self.surroundings)
             && let Some(content) = file.read().await?
         {

@@ -23,50 +23,26 @@ pub(crate) enum Attempt<T> {
 
 /// Asks until it is decided, or until there is no time left for another attempt: then what was wrong
 /// the last time is the answer.
-pub(crate) async fn patiently<T>(
+pub(crate) async fn patiently<T, F: Future<Output = Attempt<T>>>(
     until: Instant,
-    mut attempt: impl AsyncFnMut() -> Attempt<T>,
+    mut attempt: impl FnMut() -> F,
 ) -> Result<T, SecretError> {
-    let mut patience = Patience::new(until);
+    let mut number = 1;
+    let mut wait = FIRST_WAIT;
     loop {
         match attempt().await {
             Attempt::Done(result) => return result,
-            Attempt::Again(error, asked) => patience.wait(error, asked).await?,
+            Attempt::Again(error, _) if number == MOST_ATTEMPTS => return Err(error),
+            Attempt::Again(error, asked) => {
+                let pause = asked.unwrap_or_default().max(scattered(wait));
+                if Instant::now() + pause >= until {
+                    return Err(error);
+                }
+                sleep(pause).await;
+                wait *= 2;
+                number += 1;
+            }
         }
-    }
-}
-
-/// The same for those who ask in a loop of their own: a closure that borrows something makes a
-/// future of which the compiler can't see that it may go from thread to thread.
-pub(crate) struct Patience {
-    until: Instant,
-    number: u32,
-    wait: Duration,
-}
-
-impl Patience {
-    pub(crate) fn new(until: Instant) -> Self {
-        Self {
-            until,
-            number: 1,
-            wait: FIRST_WAIT,
-        }
-    }
-
-    /// Waits before the next attempt. If there is none, what was wrong is the answer.
-    pub(crate) async fn wait(
-        &mut self,
-        error: SecretError,
-        asked: Option<Duration>,
-    ) -> Result<(), SecretError> {
-        let pause = asked.unwrap_or_default().max(scattered(self.wait));
-        if self.number == MOST_ATTEMPTS || Instant::now() + pause >= self.until {
-            return Err(error);
-        }
-        sleep(pause).await;
-        self.wait *= 2;
-        self.number += 1;
-        Ok(())
     }
 }
 

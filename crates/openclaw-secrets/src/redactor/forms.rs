@@ -79,6 +79,14 @@ impl Form {
         }
     }
 
+    /// Says whether the value in this form begins with a text.
+    pub(super) fn begins_with(self, value: &str, text: &[u8]) -> bool {
+        match self {
+            Self::Raw => value.as_bytes().starts_with(text),
+            _ => self.encode(value).starts_with(text),
+        }
+    }
+
     /// Widens a place where the value was found to all that depends on the value: in base64 the
     /// characters at its ends that it shares with its neighbours, and the padding.
     pub(super) fn widen(self, value: &str, text: &[u8], found: Range<usize>) -> Range<usize> {

@@ -10,7 +10,7 @@ use crate::shapes;
 ///
 /// Found side by side they are hidden as one. So a value that was cut off by a length limit is
 /// hidden as far as its whole pieces go, and the work per place of the text has a bound.
-const PIECE: usize = 256;
+pub(super) const PIECE: usize = 256;
 
 /// How much neighbouring pieces overlap. Base64 hides up to two bytes at each end of a piece; the
 /// overlap keeps them from showing between pieces.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::decoded::Layer;
 use super::forms::{Encoded, Form};
-use super::fragments::fragments;
+use super::fragments::{PIECE, fragments};
 use crate::secret::Secret;
 
 /// The number of bytes by which a needle is looked up.
@@ -21,8 +21,24 @@ const WINDOW: usize = 6;
 /// `abcabcabc` in many lengths. Without a limit a text of these would be searched for ever.
 const CROWD: usize = 8;
 
-/// How many layers of encoding are undone: JSON in JSON, an address in an address.
-const LAYERS: usize = 2;
+/// So much of the beginning of a value that was cut off is hidden; less may be anything.
+const SHORTEST_CUT: usize = 8;
+
+/// What a private key in a text begins with.
+const FRAME: &[u8] = b"-----BEGIN ";
+
+/// What says that a text was cut off.
+const ELLIPSIS: &[u8] = "…".as_bytes();
+
+/// The longest needle in any form: a piece of a value, two digits for each byte.
+const LONGEST_NEEDLE: usize = 2 * (PIECE + 3);
+
+/// The longest encoded character, such as `\\u{1d11e}`.
+const LONGEST_ESCAPE: usize = 9;
+
+/// How many layers of encoding are undone: JSON in JSON, an address in an address. The last one is
+/// for escapes alone: a log line in JSON may quote JSON that holds JSON.
+const LAYERS: usize = 3;
 
 /// All learned values, by a few bytes of what has to be found.
 ///
@@ -33,8 +49,13 @@ const LAYERS: usize = 2;
 #[derive(Clone, Default)]
 pub(super) struct Index {
     values: Vec<Arc<Secret>>,
-    needles: HashMap<Window, Vec<Needle>, BuildHasherDefault<WindowHasher>>,
+    needles: Needles,
+    /// The same needles, by the bytes that they begin with: of one that was cut off, nothing else
+    /// may be left.
+    beginnings: Needles,
 }
+
+type Needles = HashMap<Window, Vec<Needle>, BuildHasherDefault<WindowHasher>>;
 
 /// One fragment of a value in one form.
 #[derive(Clone)]
@@ -86,7 +107,8 @@ impl Index {
         true
     }
 
-    /// Adds a needle under the window that it shares with the fewest others.
+    /// Adds a needle under the window that it shares with the fewest others, and under the one that
+    /// it begins with.
     fn insert_needle(&mut self, mut needle: Needle, encoded: &[u8]) {
         let mut rarest = None;
         let mut fewest = CROWD;
@@ -108,11 +130,12 @@ impl Index {
             }
         }
         if let Some((start, window)) = rarest {
+            if let Some(first) = encoded.first_chunk() {
+                let needle = needle.clone();
+                insert(&mut self.beginnings, Window::new(*first), needle);
+            }
             needle.window = start;
-            let needles = self.needles.entry(window).or_default();
-            // Nearly every window has one needle, and there are many of them.
-            needles.reserve_exact(1);
-            needles.push(needle);
+            insert(&mut self.needles, window, needle);
         }
     }
 
@@ -132,8 +155,12 @@ impl Index {
                 hits.extend(needles.iter().filter_map(|needle| needle.find(text, start)));
             }
         }
+        for cut in cuts(text) {
+            self.find_cut_off(text, cut, &mut hits);
+        }
         if let Some(layers) = layers.checked_sub(1) {
-            for layer in Layer::ALL {
+            let of_last = |layer: &Layer| layers > 0 || *layer == Layer::Escapes;
+            for layer in Layer::ALL.into_iter().filter(of_last) {
                 let Some(decoded) = layer.undo(text) else {
                     continue;
                 };
@@ -148,7 +175,68 @@ impl Index {
     }
 }
 
+impl Index {
+    /// Finds what is left of a needle of which the end was cut off at `cut`.
+    fn find_cut_off(&self, text: &[u8], cut: Cut, hits: &mut Vec<Range<usize>>) {
+        let Some(left) = text.get(cut.from..cut.at) else {
+            return;
+        };
+        for (start, bytes) in left.array_windows().enumerate() {
+            let Some(needles) = self.beginnings.get(&Window::new(*bytes)) else {
+                continue;
+            };
+            let rest = left.get(start..).unwrap_or_default();
+            // The frame that a key begins with is no secret.
+            if rest.len() < SHORTEST_CUT || (rest.starts_with(FRAME) && !rest.contains(&b'\n')) {
+                continue;
+            }
+            if needles.iter().any(|needle| needle.begins_with(rest)) {
+                hits.push(cut.from + start..cut.at);
+            }
+        }
+    }
+}
+
+/// A place where a text may have been cut off, and from where on it is looked at.
+#[derive(Clone, Copy)]
+struct Cut {
+    from: usize,
+    at: usize,
+}
+
+/// The places where a text may have been cut off: its end, and wherever an ellipsis says so. An
+/// encoded character that is not whole does not count as text.
+fn cuts(text: &[u8]) -> impl Iterator<Item = Cut> {
+    let ellipses = memchr::memmem::find_iter(text, ELLIPSIS);
+    let mut before = 0;
+    ellipses.chain([text.len()]).flat_map(move |at| {
+        // What was looked at for one place is not looked at again for the next.
+        let from = at.saturating_sub(LONGEST_NEEDLE).max(before);
+        before = at;
+        let last = text
+            .get(at.saturating_sub(LONGEST_ESCAPE)..at)
+            .unwrap_or_default();
+        let open = last.iter().rposition(|byte| matches!(byte, b'\\' | b'%'));
+        let open = open.map(|place| at - (last.len() - place));
+        let cut = |at| Cut { from, at };
+        [Some(cut(at)), open.map(cut)].into_iter().flatten()
+    })
+}
+
+/// Adds a needle under a window.
+fn insert(needles: &mut Needles, window: Window, needle: Needle) {
+    let needles = needles.entry(window).or_default();
+    // Nearly every window has one needle, and there are many of them.
+    needles.reserve_exact(1);
+    needles.push(needle);
+}
+
 impl Needle {
+    /// Whether a text is the beginning of the needle, and not all of it.
+    fn begins_with(&self, text: &[u8]) -> bool {
+        text.len() < self.length && self.form.begins_with(self.text(), text)
+    }
+
     fn text(&self) -> &str {
         let value = self.value.expose();
         value.get(self.fragment.clone()).unwrap_or_default()

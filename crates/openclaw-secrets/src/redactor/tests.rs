@@ -1,5 +1,7 @@
 use std::thread;
 
+use base64::Engine as _;
+
 use super::*;
 
 fn redactor(values: &[&str]) -> Redactor {
@@ -255,4 +257,78 @@ fn a_panic_elsewhere_does_not_stop_redaction() {
     assert_eq!(redactor.redact("hunter2"), REDACTED);
     assert_eq!(redactor.learn(&Secret::new("hunter3")), Learned::Added);
     assert_eq!(redactor.redact("hunter3"), REDACTED);
+}
+
+#[test]
+fn a_value_that_was_cut_off_is_hidden_as_far_as_it_is_there() {
+    let redactor = Redactor::new();
+    let value = "correct-horse/battery+staple";
+    let _ = redactor.learn(&Secret::new(value));
+    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let base64 = base64::engine::general_purpose::STANDARD.encode(format!("x{value}"));
+    for length in 8..value.len() {
+        let part = &value[..length];
+        assert_eq!(
+            redactor.redact_learned(&format!("is {part}")),
+            "is [REDACTED]"
+        );
+        let text = format!("is {part}… and more");
+        assert_eq!(redactor.redact_learned(&text), "is [REDACTED]… and more");
+        let text = format!("is {}", &hex[..length]);
+        assert_eq!(redactor.redact_learned(&text), "is [REDACTED]");
+        // In the middle of a text it may be anything.
+        let text = format!("is {part}, and more");
+        assert_eq!(redactor.redact_learned(&text), text);
+    }
+    // The first character of base64 belongs to what stands before the value.
+    for length in 11..base64.len() - 2 {
+        let text = format!("is {}", &base64[..length]);
+        let redacted = redactor.redact_learned(&text);
+        assert!(redacted.ends_with("[REDACTED]"), "{redacted}");
+        assert!(
+            redacted.len() <= "is Y".len() + "[REDACTED]".len() + 1,
+            "{redacted}"
+        );
+    }
+    for text in ["is correct", "nothing of it", "…", "", "correct…"] {
+        assert_eq!(redactor.redact_learned(text), text);
+    }
+    // An encoded character that is not whole does not keep the rest from being found.
+    for text in [
+        "is correct-horse%2",
+        "is correct-horse\\u002",
+        "is correct-horse\\",
+    ] {
+        let hidden = redactor.redact_learned(text);
+        assert!(hidden.starts_with("is [REDACTED]"), "{hidden}");
+    }
+}
+
+#[test]
+fn a_text_full_of_ellipses_is_searched_in_reasonable_time() {
+    let redactor = Redactor::new();
+    for number in 0..100 {
+        let _ = redactor.learn(&Secret::new(format!("token-{number}-of-a-hundred")));
+    }
+    let (plain, dotted) = ("abc".repeat(400_000), "…".repeat(400_000));
+    let time = |text: &str| {
+        let begun = std::time::Instant::now();
+        assert!(matches!(redactor.redact_learned(text), Cow::Borrowed(_)));
+        begun.elapsed()
+    };
+    time(&plain);
+    let (plain, dotted) = (time(&plain), time(&dotted));
+    assert!(dotted < plain * 6, "{dotted:?} beside {plain:?}");
+}
+
+#[test]
+fn what_is_escaped_three_times_is_hidden() {
+    let redactor = redactor(&["pass\"word\\with/quotes"]);
+    let mut text = "pass\"word\\with/quotes".to_owned();
+    for _ in 0..3 {
+        text = serde_json::to_string(&text).unwrap();
+        let hidden = redactor.redact_learned(&text);
+        assert!(hidden.contains("[REDACTED]"), "{hidden}");
+        assert!(!hidden.contains("word"), "{hidden}");
+    }
 }

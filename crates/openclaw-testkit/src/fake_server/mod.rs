@@ -13,6 +13,7 @@
 //! | `tools` | what the tools do | |
 //! | `listening` | who is told of changes | |
 //! | `spoil` | replies that are wrong | faults of a transport |
+//! | `leak` | sending back what the server was trusted with | |
 //! | `stdio`, `http` | the transports with their faults | the protocol |
 //! | `process` | signals, floods, grandchildren, the end | |
 
@@ -22,6 +23,7 @@ mod dispatch;
 mod handshake;
 mod http;
 mod journal;
+mod leak;
 mod listening;
 mod message;
 mod options;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::leak;
 use super::options::Mode;
 use super::server::Server;
 
@@ -21,6 +22,9 @@ pub(crate) fn begin(server: &Arc<Server>) -> io::Result<()> {
             start_grandchild(server)?;
         }
         flood_stderr(faults.flood_stderr)?;
+        if faults.leak {
+            complain(&leak::words(None));
+        }
     }
     watch_signals(server)
 }

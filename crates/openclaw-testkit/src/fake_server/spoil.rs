@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::call::Call;
+use super::leak;
 use super::message::{self, Outcome};
 use super::outlet::Frame;
 
@@ -33,6 +34,13 @@ pub(crate) fn frames(call: &Call, outcome: &Outcome) -> Vec<Frame> {
         });
     }
     let mut reply = message::reply(&call.request.id, outcome);
+    if options.process.leak {
+        let words = leak::words(call.headers.as_ref());
+        let params = json!({"level": "error", "data": words});
+        let said = message::notification("notifications/message", &params);
+        frames.push(Frame::message(&said));
+        leak::into(&mut reply, &words);
+    }
     distort_id(call, &mut reply);
     let frame = Frame {
         bytes: finish(call, reply, spoilt),

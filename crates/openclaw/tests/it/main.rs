@@ -3,6 +3,9 @@
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod calling;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod canary;
 #[cfg(test)]
 mod command_line;
 #[cfg(test)]

@@ -33,4 +33,8 @@ pub(crate) struct ProcessFaults {
     /// Writes so much to its standard error before it reads anything
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub(crate) flood_stderr: usize,
+    /// Tells the variables and headers whose names begin with `secret`, in every reply and on its
+    /// standard error
+    #[arg(long)]
+    pub(crate) leak: bool,
 }

@@ -63,6 +63,7 @@ pub(super) fn judged(
                 warnings: own.map(words).collect(),
                 config: Config {
                     secrets: Arc::clone(&known.secrets),
+                    environment: Arc::clone(&known.environment),
                     ..config
                 },
             })
