@@ -70,13 +70,22 @@ impl fmt::Display for Remark {
         match self {
             Self::OpenFile { path, mode } => write!(
                 formatter,
-                "other users can read {path} (mode {mode:03o}); run `chmod 600 {path}`",
-                path = path.display()
+                "other users can read {} (mode {mode:03o})",
+                path.display()
             ),
             Self::NotHidden => formatter.write_str(
-                "it is so short or so common that it can't be hidden in logs and results; choose a \
-                 longer one",
+                "it is so short or so common that it can't be hidden in logs and results",
             ),
+        }
+    }
+}
+
+impl Remark {
+    /// What to do about it.
+    pub fn fix(&self) -> String {
+        match self {
+            Self::OpenFile { path, .. } => format!("run `chmod 600 {}`", path.display()),
+            Self::NotHidden => "choose a longer one".to_owned(),
         }
     }
 }

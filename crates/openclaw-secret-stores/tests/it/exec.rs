@@ -62,7 +62,7 @@ async fn the_question_names_the_version_the_provider_and_the_ids() {
     let path = directory.path().join("question");
     let script = format!("cat > {}; echo plain-answer", path.display());
     let house = house(&["-c", &script], |settings| {
-        settings.command = "/bin/sh".into()
+        settings.command = "/bin/sh".into();
     });
     assert_eq!(
         house.get("secret://exec/p/team/key").await.unwrap(),
