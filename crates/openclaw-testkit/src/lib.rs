@@ -8,8 +8,10 @@
 //! | `journal` | reading what the program saw | deciding whether that was right |
 //! | `figures` | figures of benchmarks beside their budgets | measuring |
 //! | `stand_in` | HTTP servers that stand in for services which can't be had here | what they answer |
+//! | `certificates` | authorities of our own, and what they vouch for | |
 //! | `leaks` | looking for processes and descriptors that are left | ending them |
 
+pub mod certificates;
 pub mod fake_server;
 pub mod figures;
 mod journal;
