@@ -142,7 +142,7 @@ fn read(place: &Place) -> Fetched {
 }
 
 /// The bytes of a file, and whether others could read it, too.
-fn content(path: &Path) -> io::Result<(Zeroizing<Vec<u8>>, Option<Remark>)> {
+pub(crate) fn content(path: &Path) -> io::Result<(Zeroizing<Vec<u8>>, Option<Remark>)> {
     let file = open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {

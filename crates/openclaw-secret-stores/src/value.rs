@@ -50,6 +50,10 @@ pub(crate) fn from_text(text: impl Into<String>) -> Result<Secret, SecretError> 
 pub(crate) fn from_json(value: &Json) -> Result<Secret, SecretError> {
     match value {
         Json::String(text) => from_text(text.as_str()),
+        // What the parser made of it may be written in another way, and is no longer the secret.
+        Json::Number(number) if number.is_f64() => Err(SecretError::unusable(
+            "it is a number that can't be taken exactly: store it as a text",
+        )),
         Json::Number(number) => from_text(number.to_string()),
         Json::Bool(_) | Json::Null => Err(SecretError::unusable("it is not a text")),
         Json::Array(_) | Json::Object(_) => Err(SecretError::unusable(
@@ -140,11 +144,18 @@ mod tests {
             (json!("key\n"), "key"),
             (json!(1234), "1234"),
             (json!(-5), "-5"),
-            (json!(0.5), "0.5"),
+            (json!(u64::MAX), "18446744073709551615"),
         ] {
             assert_eq!(from_json(&value).unwrap().expose(), secret);
         }
+        let inexact = "it is a number that can't be taken exactly: store it as a text";
         for (value, reason) in [
+            (json!(1.50), inexact),
+            // One more than the largest that is taken exactly.
+            (
+                serde_json::from_str("18446744073709551616").unwrap(),
+                inexact,
+            ),
             (json!(null), "it is not a text"),
             (json!(true), "it is not a text"),
             (json!(["a"]), "it is a list or an object of several values"),

@@ -23,9 +23,9 @@ pub(crate) enum Attempt<T> {
 
 /// Asks until it is decided, or until there is no time left for another attempt: then what was wrong
 /// the last time is the answer.
-pub(crate) async fn patiently<T>(
+pub(crate) async fn patiently<T, F: Future<Output = Attempt<T>>>(
     until: Instant,
-    mut attempt: impl AsyncFnMut() -> Attempt<T>,
+    mut attempt: impl FnMut() -> F,
 ) -> Result<T, SecretError> {
     let mut number = 1;
     let mut wait = FIRST_WAIT;

@@ -1,3 +1,5 @@
+use std::cell::Cell;
+
 use super::*;
 
 /// Asks a store that answers like this, one after another, and says how long it took.
@@ -6,15 +8,16 @@ async fn ask(
     answers: &[(&'static str, Option<u64>)],
 ) -> (Result<usize, String>, Duration) {
     let begin = Instant::now();
-    let mut count = 0;
+    let count = Cell::new(0);
     let result = patiently(begin + patience, async || {
-        count += 1;
-        match answers.get(count - 1) {
+        let number = count.get();
+        count.set(number + 1);
+        match answers.get(number) {
             Some((reason, asked)) => {
                 let asked = asked.map(Duration::from_secs);
                 Attempt::Again(SecretError::unavailable(reason), asked)
             }
-            None => Attempt::Done(Ok(count)),
+            None => Attempt::Done(Ok(count.get())),
         }
     });
     let result = result.await.map_err(|error| error.to_string());
@@ -25,14 +28,14 @@ async fn ask(
 async fn what_is_decided_is_not_asked_again() {
     let (answer, elapsed) = ask(Duration::from_secs(60), &[]).await;
     assert_eq!((answer, elapsed), (Ok(1), Duration::ZERO));
-    let mut count = 0;
+    let count = Cell::new(0);
     let refused: Result<(), _> = patiently(Instant::now() + Duration::from_secs(60), async || {
-        count += 1;
+        count.set(count.get() + 1);
         Attempt::Done(Err(SecretError::refused("no")))
     })
     .await;
     assert_eq!(refused.unwrap_err().to_string(), "no");
-    assert_eq!(count, 1);
+    assert_eq!(count.get(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -77,11 +80,11 @@ async fn nobody_waits_for_an_attempt_that_comes_too_late() {
     assert_eq!(elapsed, Duration::ZERO);
     // An attempt takes time, too.
     let begin = Instant::now();
-    let mut count = 0;
+    let count = Cell::new(0);
     let slow: Result<(), _> = patiently(begin + patience, async || {
-        count += 1;
+        count.set(count.get() + 1);
         sleep(Duration::from_secs(2)).await;
-        Attempt::Again(SecretError::unavailable(count), None)
+        Attempt::Again(SecretError::unavailable(count.get()), None)
     })
     .await;
     assert_eq!(slow.unwrap_err().to_string(), "3");
