@@ -6,7 +6,8 @@
 //! | `trust` | the certificates that variables name | connections |
 //! | `server` | one request and what came of it, repeated where that helps | what is asked |
 //! | `reply` | what an answer means, in our words | requests |
-//! | `token` | what opens the server, and getting it by `AppRole` | secrets |
+//! | `token` | what opens the server, and how long it is kept | logging in |
+//! | `role` | getting a token by `AppRole` | keeping it |
 //! | `mounts` | which engine a path belongs to | values |
 //! | `reading` | from a path to the fields that are kept there | which of them is wanted |
 //! | `field` | which field is the secret | where it came from |
@@ -16,6 +17,7 @@ mod field;
 mod mounts;
 mod reading;
 mod reply;
+mod role;
 mod server;
 mod token;
 mod trust;

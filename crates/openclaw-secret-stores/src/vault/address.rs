@@ -30,7 +30,10 @@ pub(super) struct Address {
 impl Address {
     /// What the variables say.
     pub(super) fn of(surroundings: &Surroundings) -> Result<Self, SecretError> {
-        let given = surroundings.variable(VARIABLE);
+        Self::parse(surroundings.variable(VARIABLE))
+    }
+
+    fn parse(given: Option<&str>) -> Result<Self, SecretError> {
         // The value is not shown before it is known that no password is in it.
         let base = Url::parse(given.unwrap_or(DEFAULT).trim()).map_err(|error| {
             let reason = format!("`{VARIABLE}` is not an address: {error}");
@@ -111,4 +114,91 @@ pub(super) enum Redirect {
 
 fn origin(url: &Url) -> String {
     openclaw_content::shown_line(&url.origin().ascii_serialization(), 200)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_need_say_where_the_server_of_this_machine_is() {
+        let address = Address::parse(None).unwrap();
+        assert!(address.is_default());
+        assert_eq!(address.of_path("a/b"), "https://127.0.0.1:8200/v1/a/b");
+        let address = Address::parse(Some("https://127.0.0.1:8200")).unwrap();
+        assert!(!address.is_default());
+    }
+
+    #[test]
+    fn addresses_are_used_as_they_are_meant() {
+        for (given, shown, path) in [
+            (
+                "https://vault.example.com",
+                "https://vault.example.com",
+                "https://vault.example.com/v1/a",
+            ),
+            (
+                " https://VAULT.example.com:8200/ ",
+                "https://vault.example.com:8200",
+                "https://vault.example.com:8200/v1/a",
+            ),
+            (
+                "https://example.com/vault//?x=1#y",
+                "https://example.com",
+                "https://example.com/vault/v1/a",
+            ),
+            (
+                "http://[::1]:8200",
+                "http://[::1]:8200",
+                "http://[::1]:8200/v1/a",
+            ),
+            (
+                "http://localhost:8200",
+                "http://localhost:8200",
+                "http://localhost:8200/v1/a",
+            ),
+        ] {
+            let address = Address::parse(Some(given)).unwrap();
+            assert_eq!(address.shown(), shown);
+            assert_eq!(address.of_path("a"), path);
+        }
+    }
+
+    #[test]
+    fn only_the_same_server_is_followed_to() {
+        let address = Address::parse(Some("https://vault.example.com:8200")).unwrap();
+        let asked = address.of_path("secret/app");
+        for (location, expected) in [
+            ("/v1/other", Ok("https://vault.example.com:8200/v1/other")),
+            (
+                "other",
+                Ok("https://vault.example.com:8200/v1/secret/other"),
+            ),
+            (
+                "https://vault.example.com:8200/v1/a",
+                Ok("https://vault.example.com:8200/v1/a"),
+            ),
+            (
+                "https://vault.example.com/",
+                Err("https://vault.example.com"),
+            ),
+            (
+                "http://vault.example.com:8200/",
+                Err("http://vault.example.com:8200"),
+            ),
+            ("//other.example.com/v1", Err("https://other.example.com")),
+            (
+                "https://vault.example.com:8200@evil.example/",
+                Err("https://evil.example"),
+            ),
+            ("https://[", Err("somewhere else")),
+        ] {
+            let there = match address.redirected(&asked, location) {
+                Redirect::Here(there) => Ok(there),
+                Redirect::Away(there) => Err(there),
+            };
+            let expected = expected.map(str::to_owned).map_err(str::to_owned);
+            assert_eq!(there, expected, "{location}");
+        }
+    }
 }

@@ -121,3 +121,68 @@ impl Mounts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_mount_is_found_in_its_path() {
+        for (path, mounted, mount) in [
+            ("secret/app", "secret/", "secret"),
+            ("teams/blue/kv/app/db", "teams/blue/kv/", "teams/blue/kv"),
+            // Namespaces that are in the answer alone.
+            ("kv/app", "root/team/kv/", "kv"),
+            ("team/kv/app", "root/team/kv/", "team/kv"),
+            // Names that only begin like one.
+            ("secrets/app", "secret/", "secrets"),
+            ("a/b/c", "x/y/", "a"),
+            ("a/b/c", "", "a"),
+            ("ü/b", "ü", "ü"),
+        ] {
+            assert_eq!(of_path(path, mounted), mount, "{path} {mounted}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_about_a_mount_decides_how_it_is_read() {
+        for (options, version) in [
+            (json!(null), Version::One),
+            (json!({}), Version::One),
+            (json!({ "version": "" }), Version::One),
+            (json!({ "version": "1" }), Version::One),
+            (json!({ "version": "2" }), Version::Two),
+        ] {
+            let data = json!({ "path": "kv/", "type": "kv", "options": options });
+            let mount = Mount::described("kv/a/b", &json!({ "data": data })).unwrap();
+            assert_eq!(mount.unwrap().version, version, "{options}");
+        }
+    }
+
+    #[test]
+    fn what_was_known_about_a_mount_gives_way() {
+        let mount = |path: &str, version| Mount {
+            path: path.to_owned(),
+            version,
+        };
+        let mounts = Mounts::default();
+        assert_eq!(mounts.of("kv/a"), None);
+        mounts.remember(&mount("kv", Version::One));
+        mounts.remember(&mount("secret", Version::Two));
+        mounts.remember(&mount("kv", Version::Two));
+        assert_eq!(mounts.of("kv/a"), Some(mount("kv", Version::Two)));
+        assert_eq!(mounts.of("kv"), None);
+        assert_eq!(mounts.of("kv2/a"), None);
+        // The first guess was too short.
+        mounts.remember(&mount("teams", Version::One));
+        mounts.remember(&mount("teams/kv", Version::Two));
+        assert_eq!(
+            mounts.of("teams/kv/a"),
+            Some(mount("teams/kv", Version::Two))
+        );
+        assert_eq!(mounts.of("teams/other/a"), None);
+        assert_eq!(mounts.lock().len(), 3);
+    }
+}

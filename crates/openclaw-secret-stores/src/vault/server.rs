@@ -200,7 +200,7 @@ impl<'v> Server<'v> {
     fn unanswered(&self, error: &HttpError) -> Attempt<Reply> {
         let reason = format!("{} can't be asked: {error}", self.shown());
         match error {
-            HttpError::Unreachable(_) => {
+            error if error.is_passing() => {
                 let error = SecretError::unavailable(reason).hint(if self.address.is_default() {
                     "set `VAULT_ADDR` to the address of the server"
                 } else {
@@ -213,9 +213,7 @@ impl<'v> Server<'v> {
                 Attempt::Done(Err(self.insecure(reason, why)))
             }
             HttpError::TooLarge => Attempt::Done(Err(SecretError::unusable(reason))),
-            HttpError::Readable | HttpError::Unmakeable(_) => {
-                Attempt::Done(Err(SecretError::misconfigured(reason)))
-            }
+            _ => Attempt::Done(Err(SecretError::misconfigured(reason))),
         }
     }
 

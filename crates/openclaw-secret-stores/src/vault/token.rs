@@ -3,33 +3,23 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use http::HeaderValue;
 use openclaw_secrets::Secret;
 use secrecy::zeroize::Zeroizing;
-use serde_json::{Value as Json, json};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::reading::Denial;
-use super::reply::Reply;
+use super::role::{ROLE, Role, SECRET};
 use super::server::Server;
 use crate::error::SecretError;
 use crate::file;
 use crate::surroundings::Surroundings;
 
 const TOKEN: &str = "VAULT_TOKEN";
-const ROLE: &str = "VAULT_ROLE_ID";
-const SECRET: &str = "VAULT_SECRET_ID";
-const MOUNT: &str = "VAULT_APPROLE_MOUNT";
 /// The file in the home directory that `vault login` and agents write.
 const FILE: &str = ".vault-token";
-
-/// The longest that a token of ours is kept, whatever the server says.
-const LONGEST: Duration = Duration::from_hours(30 * 24);
-/// How long before its end a token is replaced, at most: it should not end on the way.
-const MARGIN: Duration = Duration::from_mins(1);
 
 /// A token, and where it is from.
 #[derive(Clone)]
@@ -54,6 +44,19 @@ enum Source {
 }
 
 impl Token {
+    /// The token of a login, for who waited for it.
+    pub(super) fn of_login(
+        surroundings: &Surroundings,
+        text: &str,
+        number: u64,
+    ) -> Result<Self, SecretError> {
+        let source = Source::Login {
+            number,
+            is_fresh: true,
+        };
+        Self::new(surroundings, text, source)
+    }
+
     fn new(surroundings: &Surroundings, text: &str, source: Source) -> Result<Self, SecretError> {
         let secret: Secret = surroundings.credential(text);
         let mut header = HeaderValue::from_str(secret.expose()).map_err(|_| {
@@ -80,6 +83,14 @@ impl Token {
             Source::Login { is_fresh, .. } => !is_fresh || denial.is_unknown(),
             Source::Variable | Source::File(_) => false,
         }
+    }
+
+    /// The same for those who ask later.
+    fn kept(mut self) -> Self {
+        if let Source::Login { is_fresh, .. } = &mut self.source {
+            *is_fresh = false;
+        }
+        self
     }
 }
 
@@ -190,16 +201,6 @@ impl Tokens {
     }
 }
 
-impl Token {
-    /// The same for those who ask later.
-    fn kept(mut self) -> Self {
-        if let Source::Login { is_fresh, .. } = &mut self.source {
-            *is_fresh = false;
-        }
-        self
-    }
-}
-
 impl Login {
     /// Whether the token is another one than that which was denied, and has not ended.
     fn is_good(&self, denied: Option<u64>) -> bool {
@@ -213,81 +214,6 @@ impl Login {
         let is_another = denied.is_none() || number != denied;
         is_another && self.until.is_none_or(|until| Instant::now() < until)
     }
-}
-
-/// Who we are, by `AppRole`.
-struct Role {
-    id: String,
-    secret: Secret,
-    mount: String,
-}
-
-impl Role {
-    fn of(surroundings: &Surroundings) -> Result<Option<Self>, SecretError> {
-        let (id, secret) = match (surroundings.variable(ROLE), surroundings.variable(SECRET)) {
-            (Some(id), Some(secret)) => (id, secret),
-            (None, None) => return Ok(None),
-            (Some(_), None) => return Err(half(ROLE, SECRET)),
-            (None, Some(_)) => return Err(half(SECRET, ROLE)),
-        };
-        let mount = surroundings.variable(MOUNT).unwrap_or("approle");
-        Ok(Some(Self {
-            id: id.trim().to_owned(),
-            secret: surroundings.credential(secret.trim()),
-            mount: mount.trim().trim_matches('/').to_owned(),
-        }))
-    }
-
-    /// Logs in: the token, and when it should be replaced.
-    async fn login(
-        &self,
-        server: &Server<'_>,
-        number: u64,
-        until: Instant,
-    ) -> Result<(Token, Option<Instant>), SecretError> {
-        let path = format!("auth/{}/login", self.mount);
-        let body = json!({ "role_id": self.id, "secret_id": self.secret.expose() });
-        let begin = Instant::now();
-        let document = match server.post(&path, &body, until).await? {
-            Reply::Document(document) => document,
-            Reply::Denied { .. } => return Err(self.refused("")),
-            Reply::Bad(why) => return Err(self.refused(&why)),
-            Reply::Missing(_) => {
-                let reason = format!("{} has no login at `auth/{}`", server.shown(), self.mount);
-                let hint = format!("set `{MOUNT}` to where AppRole is enabled");
-                return Err(SecretError::misconfigured(reason).hint(hint));
-            }
-        };
-        let text = document
-            .pointer("/auth/client_token")
-            .and_then(Json::as_str);
-        let Some(text) = text.filter(|text| !text.is_empty()) else {
-            let reason = format!("the login at `auth/{}` gives no token", self.mount);
-            return Err(SecretError::unusable(reason));
-        };
-        let source = Source::Login {
-            number,
-            is_fresh: true,
-        };
-        let token = Token::new(server.surroundings, text, source)?;
-        let lease = document.pointer("/auth/lease_duration");
-        let lease = Duration::from_secs(lease.and_then(Json::as_u64).unwrap_or(0)).min(LONGEST);
-        // Without a lease it does not end.
-        let ends = (!lease.is_zero()).then(|| begin + lease - MARGIN.min(lease / 10));
-        Ok((token, ends))
-    }
-
-    fn refused(&self, why: &str) -> SecretError {
-        let colon = if why.is_empty() { "" } else { ": " };
-        let reason = format!("the login at `auth/{}` is refused{colon}{why}", self.mount);
-        SecretError::refused(reason).hint(format!(
-            "check `{ROLE}` and `{SECRET}`: a secret id may have ended or been used up"
-        ))
-    }
-}
-
-fn half(given: &str, missing: &str) -> SecretError {
-    SecretError::misconfigured(format!("`{given}` is set without `{missing}`"))
 }
 
 /// Reads the token file each time: an agent puts a new token there before the old one ends.

@@ -2,3 +2,5 @@
 
 #[cfg(test)]
 mod house;
+#[cfg(test)]
+mod vault;

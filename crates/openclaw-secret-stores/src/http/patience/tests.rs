@@ -26,10 +26,10 @@ async fn ask(
 
 #[tokio::test(start_paused = true)]
 async fn what_is_decided_is_not_asked_again() {
-    let (answer, elapsed) = ask(Duration::from_secs(60), &[]).await;
+    let (answer, elapsed) = ask(Duration::from_mins(1), &[]).await;
     assert_eq!((answer, elapsed), (Ok(1), Duration::ZERO));
     let count = Cell::new(0);
-    let refused: Result<(), _> = patiently(Instant::now() + Duration::from_secs(60), async || {
+    let refused: Result<(), _> = patiently(Instant::now() + Duration::from_mins(1), async || {
         count.set(count.get() + 1);
         Attempt::Done(Err(SecretError::refused("no")))
     })
@@ -41,7 +41,7 @@ async fn what_is_decided_is_not_asked_again() {
 #[tokio::test(start_paused = true)]
 async fn waits_double_and_are_scattered() {
     let busy = [("busy", None); 3];
-    let (answer, elapsed) = ask(Duration::from_secs(60), &busy).await;
+    let (answer, elapsed) = ask(Duration::from_mins(1), &busy).await;
     assert_eq!(answer, Ok(4));
     // 200, 400 and 800 ms, each between a half and the whole.
     assert!(elapsed >= Duration::from_millis(700), "{elapsed:?}");
@@ -60,12 +60,12 @@ async fn those_refused_together_do_not_come_back_together() {
 
 #[tokio::test(start_paused = true)]
 async fn a_store_says_how_long_to_wait() {
-    let (answer, elapsed) = ask(Duration::from_secs(60), &[("busy", Some(7))]).await;
+    let (answer, elapsed) = ask(Duration::from_mins(1), &[("busy", Some(7))]).await;
     assert_eq!(answer, Ok(2));
     assert!(elapsed >= Duration::from_secs(7), "{elapsed:?}");
     assert!(elapsed < Duration::from_millis(7010), "{elapsed:?}");
     // It can't make us ask faster.
-    let (_, elapsed) = ask(Duration::from_secs(60), &[("busy", Some(0))]).await;
+    let (_, elapsed) = ask(Duration::from_mins(1), &[("busy", Some(0))]).await;
     assert!(elapsed >= FIRST_WAIT / 2, "{elapsed:?}");
 }
 
@@ -94,7 +94,7 @@ async fn nobody_waits_for_an_attempt_that_comes_too_late() {
 #[tokio::test(start_paused = true)]
 async fn the_last_of_six_attempts_says_why() {
     let reasons = ["1", "2", "3", "4", "5", "6", "7"].map(|reason| (reason, None));
-    let (answer, elapsed) = ask(Duration::from_secs(600), &reasons).await;
+    let (answer, elapsed) = ask(Duration::from_mins(10), &reasons).await;
     assert_eq!(answer, Err("6".to_owned()));
     assert!(elapsed <= Duration::from_millis(6210), "{elapsed:?}");
 }
