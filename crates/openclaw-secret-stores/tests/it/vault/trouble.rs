@@ -127,7 +127,7 @@ async fn what_does_not_pass_in_time_is_the_answer() {
     assert_says(&error, SecretErrorKind::Unavailable, &words);
     assert!(begin.elapsed() < Duration::from_secs(5));
 
-    house.settings.timeout = Duration::from_secs(1);
+    house.settings.timeout = Duration::from_secs(2);
     vault.world().always = None;
     vault.world().condition = Condition::StandbyAlone;
     let error = house.get("secret://vault/secret/app").await.unwrap_err();
@@ -150,7 +150,7 @@ async fn who_is_not_there_is_named() {
     let address = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let mut house = House::new(&[("VAULT_ADDR", &address), ("VAULT_TOKEN", TOKEN)]);
-    house.settings.timeout = Duration::from_secs(1);
+    house.settings.timeout = Duration::from_secs(2);
     let error = house.get("secret://vault/secret/app").await.unwrap_err();
     let words = [&address, "refused", "check `VAULT_ADDR`"];
     assert_says(&error, SecretErrorKind::Unavailable, &words);
