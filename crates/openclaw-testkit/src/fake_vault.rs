@@ -36,7 +36,7 @@ pub struct World {
     pub condition: Condition,
     /// Whether it says what is mounted where.
     pub preflight: Preflight,
-    /// Whether it says that nobody knows a token, as servers do since 1.14.
+    /// Whether it says that nobody knows a token, as newer servers do.
     pub says_invalid_token: bool,
     /// What is answered to the next requests, whatever they are.
     pub next: VecDeque<Answer>,

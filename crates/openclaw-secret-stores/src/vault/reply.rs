@@ -54,7 +54,7 @@ pub(super) fn read(server: &str, redactor: &Redactor, answer: &Response<Bytes>) 
             Read::Over(Attempt::Again(error, retry_after(answer.headers())))
         }
         (StatusCode::FORBIDDEN, _) => done(Reply::Denied {
-            // Servers before 1.14 do not say it.
+            // Older servers do not say it.
             is_unknown: said.contains("invalid token") || said.contains("bad token"),
         }),
         (status, Some(document)) if status.is_success() => done(Reply::Document(document)),
