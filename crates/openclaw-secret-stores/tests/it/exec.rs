@@ -138,7 +138,7 @@ async fn a_flood_a_missing_program_and_an_empty_answer_have_their_own_words() {
     let error = house.get("secret://exec/p/x").await.unwrap_err();
     assert_eq!(error.to_string(), "it is empty");
     let house = self::house(&[], |settings| {
-        settings.command = "/nonexistent/program".into()
+        settings.command = "/nonexistent/program".into();
     });
     let error = house.get("secret://exec/p/x").await.unwrap_err();
     assert!(
