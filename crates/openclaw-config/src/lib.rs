@@ -70,4 +70,4 @@ pub use server::{
     ServerName, ServerScope, StdioLaunch, Timeouts, TlsSettings, ToolFilter, ToolNaming,
 };
 pub use source::Position;
-pub use values::NamedValue;
+pub use values::{NamedValue, PlacedReference, ValueOwner};

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{Gateway, ModelProvider};
+use openclaw_secrets::SecretReference;
+
+use crate::config::{Config, Gateway, ModelProvider};
 use crate::raw::ConfigValue;
 use crate::server::{Authorization, Launch, Server};
 
@@ -58,4 +60,65 @@ fn named<'c>(section: &str, values: &'c BTreeMap<String, ConfigValue>) -> Vec<Na
     values
         .map(|(name, value)| (format!("{section}.{name}"), value))
         .collect()
+}
+
+/// Whose a value is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ValueOwner {
+    /// An MCP server of this name.
+    Server(String),
+    /// A provider of models of this name.
+    ModelProvider(String),
+    /// The gateway.
+    Gateway,
+}
+
+/// A reference to a secret, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedReference {
+    /// Whose it is.
+    pub owner: ValueOwner,
+    /// The field it stands in.
+    pub field: String,
+    /// What it refers to.
+    pub reference: SecretReference,
+}
+
+impl Config {
+    /// All references to secrets of what is switched on, each place once.
+    pub fn references(&self) -> Vec<PlacedReference> {
+        let servers = self.servers().filter(|server| server.enabled);
+        let servers = servers.filter_map(|server| Some((server, server.definition.sound()?)));
+        let servers = servers.flat_map(|(server, definition)| {
+            let owner = ValueOwner::Server(server.name.as_str().to_owned());
+            placed(&owner, definition.values())
+        });
+        let models = self.model_providers.iter();
+        let models = models.filter_map(|(name, provider)| Some((name, provider.sound()?)));
+        let models = models.flat_map(|(name, provider)| {
+            placed(&ValueOwner::ModelProvider(name.clone()), provider.values())
+        });
+        let gateway = self.gateway.sound().into_iter();
+        let gateway = gateway.flat_map(|it| placed(&ValueOwner::Gateway, it.values()));
+        let mut all: Vec<PlacedReference> = Vec::new();
+        for reference in servers.chain(models).chain(gateway) {
+            // Agents share most servers.
+            if !all.contains(&reference) {
+                all.push(reference);
+            }
+        }
+        all
+    }
+}
+
+fn placed(owner: &ValueOwner, values: Vec<NamedValue<'_>>) -> Vec<PlacedReference> {
+    let references = values.into_iter().filter_map(|(field, value)| match value {
+        ConfigValue::Plain { .. } => None,
+        ConfigValue::Reference { secret, .. } => Some(PlacedReference {
+            owner: owner.clone(),
+            field,
+            reference: secret.clone(),
+        }),
+    });
+    references.collect()
 }

@@ -11,6 +11,7 @@
 //! | `servers` | servers and how they are | |
 //! | `tools` | tools, and calls of them | |
 //! | `resources`, `prompts` | what else servers offer | |
+//! | `secrets` | whether secrets can be had | secrets |
 //! | `overview` | everything at one glance | |
 
 mod engine;
@@ -18,6 +19,7 @@ mod failure;
 mod overview;
 mod prompts;
 mod resources;
+mod secrets;
 mod servers;
 mod tools;
 
@@ -31,6 +33,7 @@ pub use prompts::{
 pub use resources::{
     ContentsReport, ReadReport, ReadRequest, ResourceSummary, ResourcesReport, TemplateSummary,
 };
+pub use secrets::{SecretRemark, SecretReport, SecretsReport};
 pub use servers::{
     AuthKind, LogsReport, OneServer, ServerDetails, ServerReport, ServersQuery, ServersReport,
     ShownState, TransportKind,

@@ -56,7 +56,7 @@ fn main() -> ExitCode {
             return ExitCode::from(3);
         }
         "hang" => loop {
-            std::thread::sleep(Duration::from_secs(60));
+            std::thread::sleep(Duration::from_mins(1));
         },
         _ => return ExitCode::from(2),
     }

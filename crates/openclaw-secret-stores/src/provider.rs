@@ -70,13 +70,22 @@ impl fmt::Display for Remark {
         match self {
             Self::OpenFile { path, mode } => write!(
                 formatter,
-                "other users can read {path} (mode {mode:03o}); run `chmod 600 {path}`",
-                path = path.display()
+                "other users can read {} (mode {mode:03o})",
+                path.display()
             ),
             Self::NotHidden => formatter.write_str(
-                "it is so short or so common that it can't be hidden in logs and results; choose a \
-                 longer one",
+                "it is so short or so common that it can't be hidden in logs and results",
             ),
+        }
+    }
+}
+
+impl Remark {
+    /// What to do about it.
+    pub fn fix(&self) -> String {
+        match self {
+            Self::OpenFile { path, .. } => format!("run `chmod 600 {}`", path.display()),
+            Self::NotHidden => "choose a longer one".to_owned(),
         }
     }
 }
@@ -108,4 +117,54 @@ impl Turns {
 /// The same answer for all.
 pub(crate) fn all_failed(references: &[SecretReference], error: &SecretError) -> Vec<Fetched> {
     references.iter().map(|_| Err(error.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use tokio::time::sleep;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_few_at_a_time_and_every_answer_in_its_place() {
+        let (turns, now, most) = (Turns::default(), AtomicUsize::new(0), AtomicUsize::new(0));
+        // The first ones take longest, so that none is done in its order.
+        let tasks = (0..100_u64).map(async |number| {
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            sleep(Duration::from_millis(200 - number)).await;
+            now.fetch_sub(1, Ordering::SeqCst);
+            number
+        });
+        let answers = turns.all(tasks).await;
+        assert_eq!(answers, (0..100).collect::<Vec<_>>());
+        assert_eq!(most.into_inner(), AT_ONCE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn turns_are_shared_by_all_who_ask() {
+        let (turns, now, most) = (Turns::default(), AtomicUsize::new(0), AtomicUsize::new(0));
+        let task = async || {
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            sleep(Duration::from_millis(10)).await;
+            now.fetch_sub(1, Ordering::SeqCst);
+        };
+        let asking = (0..40).map(async |_| turns.all([task()]).await);
+        join_all(asking).await;
+        assert_eq!(most.into_inner(), AT_ONCE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_gives_up_gives_the_turn_back() {
+        let turns = Turns::default();
+        let for_ever = (0..AT_ONCE * 2).map(|_| std::future::pending::<()>());
+        let waiting = turns.all(for_ever);
+        let given_up = tokio::time::timeout(Duration::from_secs(1), waiting).await;
+        assert!(given_up.is_err());
+        let answers = turns.all((1..3).map(async |number| number));
+        let answers = tokio::time::timeout(Duration::from_secs(1), answers).await;
+        assert_eq!(answers.unwrap(), [1, 2]);
+    }
 }

@@ -50,6 +50,10 @@ pub(crate) fn from_text(text: impl Into<String>) -> Result<Secret, SecretError> 
 pub(crate) fn from_json(value: &Json) -> Result<Secret, SecretError> {
     match value {
         Json::String(text) => from_text(text.as_str()),
+        // What the parser made of it may be written in another way, and is no longer the secret.
+        Json::Number(number) if number.is_f64() => Err(SecretError::unusable(
+            "it is a number that can't be taken exactly: store it as a text",
+        )),
         Json::Number(number) => from_text(number.to_string()),
         Json::Bool(_) | Json::Null => Err(SecretError::unusable("it is not a text")),
         Json::Array(_) | Json::Object(_) => Err(SecretError::unusable(
@@ -65,4 +69,107 @@ pub(crate) fn wipe(mut bytes: Vec<u8>) {
 
 fn binary() -> SecretError {
     SecretError::unusable("it is binary: only text can be a variable or a header")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::error::SecretErrorKind;
+
+    fn text(bytes: &[u8]) -> Result<String, String> {
+        let secret = from_bytes(bytes.to_vec()).map_err(|error| {
+            assert_eq!(error.kind(), SecretErrorKind::Unusable);
+            error.to_string()
+        })?;
+        Ok(secret.expose().to_owned())
+    }
+
+    #[test]
+    fn one_line_break_at_the_end_is_not_part_of_a_secret() {
+        for (bytes, secret) in [
+            ("key", "key"),
+            ("key\n", "key"),
+            ("key\r\n", "key"),
+            ("key\n\n", "key\n"),
+            ("key\r\n\r\n", "key\r\n"),
+            // Only a line break: these are somebody's.
+            ("key\r", "key\r"),
+            (" key ", " key "),
+            ("\nkey", "\nkey"),
+            ("one\r\ntwo\n", "one\r\ntwo"),
+            ("schlüssel\n", "schlüssel"),
+        ] {
+            assert_eq!(text(bytes.as_bytes()), Ok(secret.to_owned()), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_no_secret() {
+        for bytes in ["", "\n", "\r\n"] {
+            let empty = Err("it is empty".to_owned());
+            assert_eq!(text(bytes.as_bytes()), empty, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn only_text_is_a_secret() {
+        for bytes in [
+            &b"\xff\xfe"[..],
+            b"key\0",
+            b"\0",
+            b"ke\xc3",
+            b"\xed\xa0\x80",
+        ] {
+            let reason = text(bytes).unwrap_err();
+            assert!(reason.starts_with("it is binary"), "{bytes:?}: {reason}");
+        }
+    }
+
+    #[test]
+    fn the_largest_secret_is_one_and_a_byte_more_is_not() {
+        let largest = vec![b'x'; LARGEST_SECRET];
+        assert_eq!(text(&largest).unwrap().len(), 65_536);
+        let mut larger = largest;
+        larger.push(b'x');
+        let reason = text(&larger).unwrap_err();
+        let expected = "it has 65537 bytes, and more than 65536 are no credential";
+        assert_eq!(reason, expected);
+    }
+
+    #[test]
+    fn texts_and_numbers_of_a_document_are_secrets() {
+        for (value, secret) in [
+            (json!("key\n"), "key"),
+            (json!(1234), "1234"),
+            (json!(-5), "-5"),
+            (json!(u64::MAX), "18446744073709551615"),
+        ] {
+            assert_eq!(from_json(&value).unwrap().expose(), secret);
+        }
+        let inexact = "it is a number that can't be taken exactly: store it as a text";
+        for (value, reason) in [
+            (json!(1.50), inexact),
+            // One more than the largest that is taken exactly.
+            (
+                serde_json::from_str("18446744073709551616").unwrap(),
+                inexact,
+            ),
+            (json!(null), "it is not a text"),
+            (json!(true), "it is not a text"),
+            (json!(["a"]), "it is a list or an object of several values"),
+            (
+                json!({ "a": "b" }),
+                "it is a list or an object of several values",
+            ),
+            (json!(""), "it is empty"),
+        ] {
+            let error = from_json(&value).unwrap_err();
+            assert_eq!(error.kind(), SecretErrorKind::Unusable);
+            assert_eq!(error.to_string(), reason, "{value}");
+        }
+        let error = from_json(&json!("a\0b")).unwrap_err();
+        assert!(error.to_string().starts_with("it is binary"));
+    }
 }

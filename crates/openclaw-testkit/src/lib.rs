@@ -8,11 +8,15 @@
 //! | `journal` | reading what the program saw | deciding whether that was right |
 //! | `figures` | figures of benchmarks beside their budgets | measuring |
 //! | `stand_in` | HTTP servers that stand in for services which can't be had here | what they answer |
+//! | `certificates` | authorities of our own, and what they vouch for | |
 //! | `fake_google` | a stand-in for Google's Secret Manager and for what gives access tokens | a client |
+//! | `fake_vault` | a stand-in for Vault | a client |
 //! | `leaks` | looking for processes and descriptors that are left | ending them |
 
+pub mod certificates;
 pub mod fake_google;
 pub mod fake_server;
+pub mod fake_vault;
 pub mod figures;
 mod journal;
 pub mod leaks;

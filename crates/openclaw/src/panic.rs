@@ -46,8 +46,10 @@ mod tests {
 
     #[test]
     fn a_panic_does_not_tell_secrets() {
+        use base64::Engine as _;
         let redactor = Redactor::new();
-        let learned = redactor.learn(&Secret::new("correct horse battery"));
+        let value = "correct horse \"battery\"";
+        let learned = redactor.learn(&Secret::new(value));
         assert_eq!(learned, openclaw_secrets::Learned::Added);
         let told = Arc::new(Mutex::new(String::new()));
         let heard = Arc::clone(&told);
@@ -55,12 +57,27 @@ mod tests {
         std::panic::set_hook(Box::new(move |info| {
             *heard.lock().unwrap() = describe(info, &redactor, OperationId::new());
         }));
-        let result = std::panic::catch_unwind(|| panic!("got correct horse battery here"));
+        let words = [
+            value.to_owned(),
+            format!("{value:?}"),
+            base64::engine::general_purpose::STANDARD.encode(value),
+            value.bytes().map(|byte| format!("{byte:02x}")).collect(),
+            format!("{:?}", Err::<(), _>(format!("{value:?}"))),
+        ];
+        let results = words.map(|words| {
+            let result = std::panic::catch_unwind(|| panic!("got {words} here"));
+            (result.is_err(), words, told.lock().unwrap().clone())
+        });
         std::panic::set_hook(before);
-        assert!(result.is_err());
-        let told = told.lock().unwrap();
-        assert!(told.contains("got [REDACTED] here"), "{told}");
-        assert!(told.contains("panic.rs"), "{told}");
+        for (panicked, words, told) in results {
+            assert!(panicked);
+            assert!(told.contains("[REDACTED]"), "{words}: {told}");
+            assert!(
+                !told.contains(&words) && !told.contains("horse"),
+                "{words}: {told}"
+            );
+            assert!(told.contains("panic.rs"), "{told}");
+        }
     }
 
     #[test]

@@ -39,7 +39,8 @@ impl SecretSource {
                         tracing::warn!(
                             server = server.name.as_str(),
                             field,
-                            "the secret `{reference}`: {remark}"
+                            "the secret `{reference}`: {remark}; {}",
+                            remark.fix()
                         );
                     }
                     secrets.insert((*reference).clone(), resolved.value);

@@ -6,10 +6,12 @@ mod plan;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use openclaw_config::{AgentId, Config, Fingerprint, Launch, Restart, ServerScope};
+use openclaw_config::{
+    AgentId, Config, Fingerprint, Launch, PlacedReference, Restart, ServerScope,
+};
 use openclaw_content::Framer;
 use openclaw_mcp_client::Connector;
-use openclaw_secret_stores::{SecretResolver, Surroundings};
+use openclaw_secret_stores::{Remark, SecretError, SecretResolver, Surroundings};
 use openclaw_secrets::Redactor;
 use openclaw_state::{StateDirectory, StateDirectoryError, StateKey, StateKeyError};
 use thiserror::Error;
@@ -251,6 +253,17 @@ impl Servers {
     /// The configuration in force.
     pub fn config(&self) -> Arc<Config> {
         Arc::clone(&self.plan().config)
+    }
+
+    /// Asks for every secret that the configuration refers to, to see whether it can be had.
+    pub async fn check_secrets(&self) -> Vec<(PlacedReference, Result<Vec<Remark>, SecretError>)> {
+        let placed = self.config().references();
+        let references: Vec<_> = placed.iter().map(|it| it.reference.clone()).collect();
+        let source = self.secret_source();
+        let answers = source.resolver.resolve(&source.settings, &references);
+        let answers = answers.await.into_iter();
+        let answers = answers.map(|answer| answer.map(|resolved| resolved.remarks));
+        placed.into_iter().zip(answers).collect()
     }
 
     /// The tools of an agent as of now, in a session if it has one.

@@ -5,12 +5,13 @@ mod offers;
 
 use std::sync::Arc;
 
+use openclaw_config::ValueOwner;
 use openclaw_content::shown_line;
 use openclaw_engine::{
     AgentReport, ApprovalReport, ApprovalRequest, CallReport, CallRequest, Credentials, Engine,
     EngineFailure, GatewayReport, LogsReport, OfServer, OneServer, Overview, Pending, PromptReport,
-    PromptRequest, PromptsReport, ReadReport, ReadRequest, ResourcesReport, ServerDetails,
-    ServersQuery, ServersReport, ToolsReport,
+    PromptRequest, PromptsReport, ReadReport, ReadRequest, ResourcesReport, SecretRemark,
+    SecretReport, SecretsReport, ServerDetails, ServersQuery, ServersReport, ToolsReport,
 };
 use openclaw_mcp::{AgentPlan, PlannedServer};
 
@@ -159,6 +160,42 @@ impl Engine for Runtime {
                 agents: agents.collect(),
                 sessions: 0,
                 config_error: None,
+            })
+        })
+    }
+
+    fn secrets(&self) -> Pending<'_, SecretsReport> {
+        Box::pin(async move {
+            let checked = self.servers.check_secrets().await;
+            let hidden = |text: &str| self.redactor.redact(text).into_owned();
+            let secrets = checked.into_iter().map(|(placed, answer)| {
+                let (error, remarks) = match answer {
+                    Ok(remarks) => (None, remarks),
+                    Err(error) => (Some(error), Vec::new()),
+                };
+                let (server, owner) = match placed.owner {
+                    ValueOwner::Server(name) => (Some(name.clone()), format!("the server {name}")),
+                    ValueOwner::ModelProvider(name) => (None, format!("the model provider {name}")),
+                    ValueOwner::Gateway => (None, "the gateway".to_owned()),
+                };
+                SecretReport {
+                    server,
+                    owner,
+                    field: placed.field,
+                    reference: hidden(&placed.reference.to_string()),
+                    error: error.as_ref().map(|error| hidden(&error.to_string())),
+                    hint: error.and_then(|error| error.hint_text().map(hidden)),
+                    remarks: remarks
+                        .iter()
+                        .map(|remark| SecretRemark {
+                            message: hidden(&remark.to_string()),
+                            fix: hidden(&remark.fix()),
+                        })
+                        .collect(),
+                }
+            });
+            Ok(SecretsReport {
+                secrets: secrets.collect(),
             })
         })
     }

@@ -130,6 +130,10 @@ pub(super) fn unanswered<T>(place: &Place, error: &HttpError) -> Attempt<T> {
             let reason = format!("the address of AWS from {set_by} can't be used: {error}");
             Attempt::Done(Err(SecretError::misconfigured(reason)))
         }
+        HttpError::Insecure(_) => {
+            let reason = format!("AWS Secrets Manager at {shown}: {error}");
+            Attempt::Done(Err(SecretError::unavailable(reason)))
+        }
         HttpError::Unreachable(_) => {
             let reason = format!("AWS Secrets Manager at {shown} can't be reached: {error}");
             let hint = match place.set_by {

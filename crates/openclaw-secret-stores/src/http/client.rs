@@ -1,12 +1,13 @@
 //! One request and its answer.
 
-use std::net::IpAddr;
+use std::error::Error;
+use std::io;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use reqwest::{Certificate, Client, ClientBuilder, Identity};
-use thiserror::Error;
+use thiserror::Error as ThisError;
 use url::{Host, Url};
 
 /// How large an answer may be. Secrets are far smaller; a document that one is a field of may be
@@ -23,6 +24,9 @@ pub(crate) struct Http {
     far: OnceLock<Client>,
     /// For this machine and its metadata service, which no proxy leads to.
     near: OnceLock<Client>,
+    /// For the same without TLS: a machine without authorities, as a small container is, can do
+    /// that too.
+    plain: OnceLock<Client>,
 }
 
 /// How the store proves who it is, beside the usual way, and how we do.
@@ -35,7 +39,7 @@ pub(crate) struct Trust {
 }
 
 /// Why there is no answer.
-#[derive(Debug, Error)]
+#[derive(Debug, ThisError)]
 pub(crate) enum HttpError {
     #[error("`http://` is only for this machine: everybody between could read the secret")]
     Readable,
@@ -43,6 +47,8 @@ pub(crate) enum HttpError {
     TooLarge,
     #[error("the request can't be made: {0}")]
     Unmakeable(String),
+    #[error("the connection can't be secured: {0}")]
+    Insecure(String),
     #[error("{0}")]
     Unreachable(String),
 }
@@ -69,13 +75,15 @@ impl Http {
         &self,
         request: http::Request<Bytes>,
     ) -> Result<http::Response<Bytes>, HttpError> {
-        let unmakeable = |error: &dyn std::error::Error| HttpError::Unmakeable(error.to_string());
+        let unmakeable = |error: &(dyn Error + 'static)| HttpError::Unmakeable(innermost(error));
         let request = reqwest::Request::try_from(request).map_err(|error| unmakeable(&error))?;
         let is_near = is_near(request.url());
         if request.url().scheme() != "https" && !is_near {
             return Err(HttpError::Readable);
         }
-        let client = self.client(is_near).map_err(|error| unmakeable(&error))?;
+        let is_plain = request.url().scheme() == "http";
+        let client = self.client(is_near, is_plain);
+        let client = client.map_err(|error| unmakeable(&error))?;
         let mut answer = client.execute(request).await.map_err(unreachable)?;
         let mut kept = http::Response::builder().status(answer.status());
         if let Some(headers) = kept.headers_mut() {
@@ -91,8 +99,12 @@ impl Http {
         kept.body(body.freeze()).map_err(|error| unmakeable(&error))
     }
 
-    fn client(&self, is_near: bool) -> Result<&Client, reqwest::Error> {
-        let place = if is_near { &self.near } else { &self.far };
+    fn client(&self, is_near: bool, is_plain: bool) -> Result<&Client, reqwest::Error> {
+        let place = match (is_near, is_plain) {
+            (true, true) => &self.plain,
+            (true, false) => &self.near,
+            (false, _) => &self.far,
+        };
         if let Some(client) = place.get() {
             return Ok(client);
         }
@@ -103,8 +115,10 @@ impl Http {
         if is_near {
             builder = builder.no_proxy();
         }
-        for authority in &self.trust.authorities {
-            builder = builder.add_root_certificate(authority.clone());
+        if is_plain {
+            builder = builder.tls_certs_only([]);
+        } else {
+            builder = builder.tls_certs_merge(self.trust.authorities.iter().cloned());
         }
         if let Some(identity) = &self.trust.identity {
             builder = builder.identity(identity.clone());
@@ -123,21 +137,30 @@ pub(crate) fn use_ring() {
 
 /// Whether an address is of this machine, or of the metadata service that a cloud gives to it.
 pub(crate) fn is_near(url: &Url) -> bool {
+    is_this_machine(url)
+        || match url.host() {
+            Some(Host::Ipv4(address)) => address.is_link_local(),
+            Some(Host::Ipv6(address)) => {
+                address.is_unicast_link_local()
+                    // The metadata service of AWS.
+                    || address.segments() == [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254]
+            }
+            Some(Host::Domain(name)) => name.trim_end_matches('.') == "metadata.google.internal",
+            None => false,
+        }
+}
+
+/// Whether an address is of this machine.
+pub(crate) fn is_this_machine(url: &Url) -> bool {
     match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_link_local(),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => {
-            let embedded = address.to_ipv4_mapped().map(IpAddr::V4);
-            address.is_loopback()
-                || address.is_unicast_link_local()
-                // The metadata service of AWS.
-                || address.segments() == [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254]
-                || embedded.is_some_and(|address| address.is_loopback())
+            let embedded = address.to_ipv4_mapped();
+            address.is_loopback() || embedded.is_some_and(|address| address.is_loopback())
         }
         Some(Host::Domain(name)) => {
             let name = name.trim_end_matches('.');
-            name == "localhost"
-                || name.ends_with(".localhost")
-                || name == "metadata.google.internal"
+            name == "localhost" || name.ends_with(".localhost")
         }
         None => false,
     }
@@ -146,11 +169,38 @@ pub(crate) fn is_near(url: &Url) -> bool {
 /// Says why there is no answer, without the address: it may be long, and the caller knows it.
 fn unreachable(error: reqwest::Error) -> HttpError {
     let error = error.without_url();
-    let mut reason = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(inner) = source {
-        reason = inner.to_string();
-        source = inner.source();
+    let reason = innermost(&error);
+    if is_about_tls(&error) {
+        HttpError::Insecure(reason)
+    } else {
+        HttpError::Unreachable(reason)
     }
-    HttpError::Unreachable(reason)
 }
+
+/// The reason of an error that wraps it in other words.
+fn innermost(error: &(dyn Error + 'static)) -> String {
+    let mut innermost = error;
+    while let Some(inner) = innermost.source() {
+        innermost = inner;
+    }
+    innermost.to_string()
+}
+
+/// Whether one of those who talk does not trust the other: that does not pass.
+fn is_about_tls(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if error.is::<rustls::Error>() {
+            return true;
+        }
+        next = match error.downcast_ref::<io::Error>().map(io::Error::get_ref) {
+            // What an error of input and output wraps is not its source.
+            Some(Some(wrapped)) => Some(wrapped),
+            _ => error.source(),
+        };
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests;

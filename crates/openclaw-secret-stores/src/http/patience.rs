@@ -65,3 +65,6 @@ fn scattered(wait: Duration) -> Duration {
     };
     wait.mul_f64(0.5 + share / 2.0)
 }
+
+#[cfg(test)]
+mod tests;

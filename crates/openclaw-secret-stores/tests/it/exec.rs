@@ -62,7 +62,7 @@ async fn the_question_names_the_version_the_provider_and_the_ids() {
     let path = directory.path().join("question");
     let script = format!("cat > {}; echo plain-answer", path.display());
     let house = house(&["-c", &script], |settings| {
-        settings.command = "/bin/sh".into()
+        settings.command = "/bin/sh".into();
     });
     assert_eq!(
         house.get("secret://exec/p/team/key").await.unwrap(),
@@ -138,7 +138,7 @@ async fn a_flood_a_missing_program_and_an_empty_answer_have_their_own_words() {
     let error = house.get("secret://exec/p/x").await.unwrap_err();
     assert_eq!(error.to_string(), "it is empty");
     let house = self::house(&[], |settings| {
-        settings.command = "/nonexistent/program".into()
+        settings.command = "/nonexistent/program".into();
     });
     let error = house.get("secret://exec/p/x").await.unwrap_err();
     assert!(

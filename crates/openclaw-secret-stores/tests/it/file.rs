@@ -85,7 +85,8 @@ async fn a_file_that_others_can_read_is_remarked_on() {
             "{mode:o}"
         );
     }
-    let text = Remark::OpenFile { path, mode: 0o644 }.to_string();
+    let remark = Remark::OpenFile { path, mode: 0o644 };
+    let text = format!("{remark}: {}", remark.fix());
     assert!(
         text.contains("mode 644") && text.contains("chmod 600"),
         "{text}"

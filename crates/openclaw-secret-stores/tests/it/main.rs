@@ -18,3 +18,5 @@ mod real;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod together;
+#[cfg(test)]
+mod vault;

@@ -1,5 +1,7 @@
 //! The providers' names and spellings, and the guess at what a mistyped one meant.
 
+use strsim::damerau_levenshtein;
+
 use crate::shapes;
 
 /// A word that can stand behind `secret://`.
@@ -68,7 +70,7 @@ impl Provider {
         let name = name.to_ascii_lowercase();
         Self::ALL
             .into_iter()
-            .map(|provider| (edit_distance(&name, provider.name()), provider))
+            .map(|provider| (damerau_levenshtein(&name, provider.name()), provider))
             .filter(|&(distance, provider)| {
                 // `environment`, `files` and `keychain` share their beginning with the right word.
                 distance * 2 <= provider.name().len() || shares_beginning(&name, provider.name())
@@ -108,52 +110,16 @@ fn shares_beginning(name: &str, known: &str) -> bool {
         .is_some_and(|beginning| name.starts_with(beginning))
 }
 
-/// The number of insertions, deletions and replacements between two words (Levenshtein).
-fn edit_distance(one: &str, two: &str) -> usize {
-    let mut row: Vec<usize> = (0..=two.len()).collect();
-    for (line, left) in one.bytes().enumerate() {
-        let mut diagonal = line;
-        let mut previous = line + 1;
-        for (cell, right) in row.iter_mut().skip(1).zip(two.bytes()) {
-            let cost = if left == right {
-                diagonal
-            } else {
-                1 + diagonal.min(previous).min(*cell)
-            };
-            diagonal = std::mem::replace(cell, cost);
-            previous = cost;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = line + 1;
-        }
-    }
-    row.last().copied().unwrap_or(one.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_those_of_levenshtein() {
-        for (one, two, distance) in [
-            ("", "", 0),
-            ("", "aws", 3),
-            ("aws", "", 3),
-            ("aws", "aws", 0),
-            ("asw", "aws", 2),
-            ("valt", "vault", 1),
-            ("kitten", "sitting", 3),
-            ("gpc", "gcp", 2),
-        ] {
-            assert_eq!(edit_distance(one, two), distance, "{one} {two}");
-        }
-    }
-
-    #[test]
     fn mistyped_names_lead_to_the_right_one() {
         for (typed, meant) in [
             ("GCP", Some("gcp")),
+            ("gpc", Some("gcp")),
+            ("asw", Some("aws")),
             ("valut", Some("vault")),
             ("environment", Some("env")),
             ("keychain", Some("keyring")),

@@ -1,6 +1,6 @@
 //! The configuration, for commands that can't do without it.
 
-use openclaw_config::{Agent, AgentId, Config, Report, load};
+use openclaw_config::{Agent, AgentId, Config, Kind, Report, load};
 
 use crate::commands::Session;
 use crate::failure::Failure;
@@ -10,7 +10,16 @@ pub(super) fn usable_config(session: &Session<'_>) -> Result<Config, Failure> {
     let location = session.location()?;
     let loaded = load(&location, &session.environment);
     session.learn(&loaded);
+    log_plaintext(&loaded.report);
     loaded.config.ok_or_else(|| unusable(&loaded.report))
+}
+
+/// Notes which servers have credentials in the file itself.
+fn log_plaintext(report: &Report) {
+    let warnings = report.warnings();
+    for warning in warnings.filter(|it| it.kind() == Kind::PlaintextCredential) {
+        tracing::warn!(server = warning.server(), "{}", warning.message());
+    }
 }
 
 /// The failure that tells all errors of a configuration.

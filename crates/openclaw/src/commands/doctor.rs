@@ -2,7 +2,7 @@
 
 mod checks;
 
-use openclaw_config::load;
+use openclaw_config::{Config, load};
 use openclaw_engine::{OneServer, ServerReport, ShownState};
 use serde_json::{Value as Json, json};
 
@@ -122,6 +122,7 @@ pub(super) fn run(
                 return Err(unknown_server(wanted, names));
             }
         }
+        findings.extend(secrets(session, config)?);
         if options.probe {
             // What is known to be missing need not be said twice.
             let mut probed = probed(session, scope, agent)?;
@@ -138,6 +139,18 @@ pub(super) fn run(
     findings.extend(checks::other_openclaw(&location.state));
     findings.retain(|finding| scope.includes(finding));
     tell(session, &findings, options.json.wanted)
+}
+
+/// Asks for every secret that something refers to. Nothing is asked where nothing does.
+fn secrets(session: &mut Session<'_>, config: &Config) -> Result<Vec<Finding>, Failure> {
+    let references = config.references();
+    if references.is_empty() {
+        return Ok(Vec::new());
+    }
+    let report = with_engine(session, async |engine, session| {
+        answered(session.output, "asking for secrets", engine.secrets()).await
+    })?;
+    Ok(checks::secrets(&report))
 }
 
 /// Starts or reaches the servers that are looked at.

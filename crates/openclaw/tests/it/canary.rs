@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+use openclaw_testkit::fake_vault::{FakeVault, Kind};
 use serde_json::{Value as Json, json};
 
 use crate::lab::Lab;
@@ -122,20 +123,32 @@ fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
 
 struct Canary {
     lab: Lab,
+    /// Holds some of the secrets.
+    _vault: FakeVault,
     secrets: Vec<String>,
     /// The variables that hold those secrets that are variables.
     variables: Vec<(String, String)>,
 }
 
 impl Canary {
-    /// Servers on every transport, with secrets from every kind of place that needs no service.
+    /// Servers on every transport, with secrets from every kind of place.
     fn new() -> Self {
         let secrets: Vec<String> = (0..SECRETS).map(secret).collect();
         let mut lab = Lab::empty();
-        let mut variables = Vec::new();
+        let vault = FakeVault::start().unwrap();
+        let token = secret(SECRETS);
+        {
+            let mut world = vault.world();
+            world.mount("kv", Kind::Two);
+            world.allow(&token, &["*"]);
+        }
+        let mut variables = vec![
+            ("VAULT_ADDR".to_owned(), vault.origin()),
+            ("VAULT_TOKEN".to_owned(), token.clone()),
+        ];
         let mut references = Vec::new();
         for (number, secret) in secrets.iter().enumerate() {
-            references.push(match number % 4 {
+            references.push(match number % 5 {
                 0 => {
                     let name = format!("CANARY_{number}");
                     variables.push((name.clone(), secret.clone()));
@@ -152,6 +165,11 @@ impl Canary {
                     let place = format!("secret://file/~/secrets/{number}.json#/deep/key");
                     json!({ "prefix": "Bearer ", "secret": place })
                 }
+                3 => {
+                    let fields = json!({ "key": secret, "user": "somebody" });
+                    vault.world().put("kv", &format!("app/{number}"), fields);
+                    json!(format!("secret://vault/kv/app/{number}#key"))
+                }
                 _ => {
                     let name = format!("p{number}");
                     lab.home.write(&format!("secrets/{number}"), secret);
@@ -166,7 +184,7 @@ impl Canary {
         // Headers hold ASCII only.
         let fits = |number: &usize| secrets[*number].is_ascii();
         let (headers, variables_of): (Vec<usize>, Vec<usize>) =
-            (0..SECRETS).partition(|number| number % 5 == 0 && fits(number));
+            (0..SECRETS).partition(|number| number % 7 == 0 && fits(number));
         let environment: Vec<Json> = variables_of
             .chunks(variables_of.len().div_ceil(3))
             .map(|numbers| {
@@ -202,8 +220,11 @@ impl Canary {
             .settings(json!({ "mcp": { "servers": { "missing": {
                 "command": "/bin/cat", "env": { "X": "secret://env/NOT_THERE" },
             }}}}));
+        // What opens a store is a secret, too.
+        let secrets = secrets.into_iter().chain([token]).collect();
         Self {
             lab,
+            _vault: vault,
             secrets,
             variables,
         }

@@ -7,6 +7,7 @@ use std::path::Path;
 use openclaw_config::{
     Config, ConfigValue, ConfiguredServer, Definition, Kind, Launch, Problem, Report, StdioLaunch,
 };
+use openclaw_engine::SecretsReport;
 use openclaw_process::find_program;
 
 use crate::commands::doctor::{Finding, Level};
@@ -132,6 +133,36 @@ fn program(
             vec![Finding::new(Level::Problem, "servers", message).fix(fix)]
         }
     }
+}
+
+/// Whether every secret can be had; what they are is nobody's business.
+pub(super) fn secrets(report: &SecretsReport) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for secret in &report.secrets {
+        let about = format!("`{}` of {}", secret.field, secret.owner);
+        let of_owner = |finding: Finding| match &secret.server {
+            Some(server) => finding.of(server),
+            None => finding,
+        };
+        if let Some(error) = &secret.error {
+            let message = format!("{about}: cannot get {}: {error}", secret.reference);
+            let fix = secret.hint.clone().unwrap_or_else(|| {
+                "put the secret where the reference says, or change the reference".to_owned()
+            });
+            let finding = Finding::new(Level::Problem, "secrets", message).fix(fix);
+            findings.push(of_owner(finding));
+        }
+        for remark in &secret.remarks {
+            let message = format!("{about}, {}: {}", secret.reference, remark.message);
+            let finding = Finding::new(Level::Warning, "secrets", message);
+            findings.push(of_owner(finding.fix(&remark.fix)));
+        }
+    }
+    if report.secrets.iter().all(|secret| secret.error.is_none()) {
+        let message = format!("{} can be read", count(report.secrets.len(), "secret"));
+        findings.push(Finding::new(Level::Fine, "secrets", message));
+    }
+    findings
 }
 
 /// Whether only its owner can enter the state directory.

@@ -8,8 +8,8 @@ use openclaw_engine::{
     ContentsReport, Credentials, Engine, EngineFailure, GatewayReport, LogsReport, OfServer,
     OneServer, Overview, Pending, PromptArgumentReport, PromptMessageReport, PromptReport,
     PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest, ResourceSummary,
-    ResourcesReport, ServerDetails, ServerReport, ServersQuery, ServersReport, ShownState,
-    TemplateSummary, ToolReport, ToolsReport, TransportKind,
+    ResourcesReport, SecretsReport, ServerDetails, ServerReport, ServersQuery, ServersReport,
+    ShownState, TemplateSummary, ToolReport, ToolsReport, TransportKind,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -327,6 +327,10 @@ impl Engine for Canned {
                 message("assistant", json!([{ "type": "image", "data": PNG }])),
             ],
         })
+    }
+
+    fn secrets(&self) -> Pending<'_, SecretsReport> {
+        ready(SecretsReport::default())
     }
 
     fn overview(&self) -> Pending<'_, Overview> {

@@ -1,0 +1,238 @@
+use std::process::Command;
+
+use openclaw_testkit::certificates::Authority;
+use openclaw_testkit::stand_in::{Answer, StandIn};
+use serde_json::json;
+
+use super::*;
+
+fn url(text: &str) -> Url {
+    Url::parse(text).unwrap()
+}
+
+fn get(address: &str) -> http::Request<Bytes> {
+    http::Request::get(address).body(Bytes::new()).unwrap()
+}
+
+fn fine() -> Answer {
+    Answer::json(200, &json!({}))
+}
+
+/// What a test that starts itself once more gives to the second run.
+fn of_parent() -> Option<String> {
+    std::env::var("OPENCLAW_TEST_ADDRESS").ok()
+}
+
+/// Runs a test of this module once more, in a process with other variables.
+fn again(test: &str, address: &str, variables: &[(&str, &str)]) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--nocapture"])
+        .arg(format!("http::client::tests::{test}"))
+        .env("OPENCLAW_TEST_ADDRESS", address)
+        .env_remove("NO_PROXY")
+        .env_remove("no_proxy")
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("1 passed"), "{said}");
+}
+
+#[test]
+fn this_machine_and_its_metadata_service_are_near() {
+    for (address, near, this_machine) in [
+        ("http://127.0.0.1:8200/", true, true),
+        ("http://127.8.9.1/", true, true),
+        ("http://[::1]/", true, true),
+        ("http://[::ffff:127.0.0.1]/", true, true),
+        ("http://localhost:1/", true, true),
+        ("http://LOCALHOST./", true, true),
+        ("http://vault.localhost/", true, true),
+        // Other spellings of 127.0.0.1.
+        ("http://2130706433/", true, true),
+        ("http://0x7f.1/", true, true),
+        ("http://169.254.169.254/", true, false),
+        ("http://169.254.170.2/", true, false),
+        ("http://[fd00:ec2::254]/", true, false),
+        ("http://[fe80::1]/", true, false),
+        ("http://metadata.google.internal/", true, false),
+        ("http://metadata.google.internal./", true, false),
+        ("http://10.0.0.1/", false, false),
+        ("http://0.0.0.0/", false, false),
+        ("http://192.168.1.1/", false, false),
+        ("http://[fd00:ec2::255]/", false, false),
+        ("http://[::ffff:10.0.0.1]/", false, false),
+        ("http://localhost.example.com/", false, false),
+        ("http://notlocalhost/", false, false),
+        ("http://127.0.0.1.example.com/", false, false),
+        ("http://metadata.google.internal.example.com/", false, false),
+        ("http://user@example.com/127.0.0.1", false, false),
+    ] {
+        assert_eq!(is_near(&url(address)), near, "{address}");
+        assert_eq!(is_this_machine(&url(address)), this_machine, "{address}");
+    }
+}
+
+#[tokio::test]
+async fn what_everybody_could_read_is_not_sent() {
+    let sent = Http::default().send(get("http://vault.example.com/")).await;
+    let error = sent.unwrap_err();
+    assert!(matches!(error, HttpError::Readable), "{error}");
+    assert!(!error.is_passing());
+}
+
+#[tokio::test]
+async fn an_answer_may_be_large_but_not_too_large() {
+    let server = StandIn::start(|asked| {
+        let length = asked.path.trim_start_matches('/').parse().unwrap();
+        Answer::bytes(200, "text/plain", vec![b'x'; length])
+    });
+    let server = server.unwrap();
+    let http = Http::default();
+    let largest = format!("{}/{LARGEST_ANSWER}", server.origin());
+    let answer = http.send(get(&largest)).await.unwrap();
+    assert_eq!(answer.body().len(), LARGEST_ANSWER);
+    let too_large = format!("{}/{}", server.origin(), LARGEST_ANSWER + 1);
+    let error = http.send(get(&too_large)).await.unwrap_err();
+    assert!(matches!(error, HttpError::TooLarge), "{error}");
+    assert!(!error.is_passing());
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let elsewhere = StandIn::start(|_| fine()).unwrap();
+    let there = elsewhere.origin();
+    let server = StandIn::start(move |_| fine_with_status(307).header("location", there.clone()));
+    let server = server.unwrap();
+    let mut request = get(&server.origin());
+    let headers = request.headers_mut();
+    headers.insert("x-vault-token", "hunter2-hunter2".parse().unwrap());
+    let answer = Http::default().send(request).await.unwrap();
+    assert_eq!(answer.status(), 307);
+    assert_eq!(answer.headers()["location"], elsewhere.origin());
+    assert_eq!(server.asked().len(), 1);
+    assert!(elsewhere.asked().is_empty());
+}
+
+fn fine_with_status(status: u16) -> Answer {
+    Answer::json(status, &json!({}))
+}
+
+#[tokio::test]
+async fn nobody_at_home_may_pass() {
+    // The port was free a moment ago, and belongs to nobody now.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/", listener.local_addr().unwrap());
+    drop(listener);
+    let error = Http::default().send(get(&address)).await.unwrap_err();
+    assert!(error.is_passing());
+    assert!(error.to_string().contains("refused"), "{error}");
+    assert!(!error.to_string().contains("127.0.0.1"), "{error}");
+}
+
+#[tokio::test]
+async fn an_authority_of_our_own_is_needed_and_used() {
+    let authority = Authority::new().unwrap();
+    let acceptor = authority.issue("127.0.0.1").unwrap().acceptor(None);
+    let server = StandIn::start_with_tls(acceptor.unwrap(), |_| fine()).unwrap();
+
+    let stranger = Authority::new().unwrap();
+    let wrong = Http::trusting(Trust {
+        authorities: Certificate::from_pem_bundle(stranger.pem().as_bytes()).unwrap(),
+        identity: None,
+    });
+    for http in [Http::default(), wrong] {
+        let error = http.send(get(&server.origin())).await.unwrap_err();
+        assert!(matches!(error, HttpError::Insecure(_)), "{error}");
+        assert!(error.to_string().contains("UnknownIssuer"), "{error}");
+        assert!(!error.is_passing());
+    }
+    assert!(server.asked().is_empty());
+
+    let right = Http::trusting(Trust {
+        authorities: Certificate::from_pem_bundle(authority.pem().as_bytes()).unwrap(),
+        identity: None,
+    });
+    let answer = right.send(get(&server.origin())).await.unwrap();
+    assert_eq!(answer.status(), 200);
+
+    // The certificate is of the address, not of the name.
+    let by_name = format!("https://localhost:{}/", server.address().port());
+    let error = right.send(get(&by_name)).await.unwrap_err();
+    assert!(matches!(error, HttpError::Insecure(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_certificate_of_our_own_is_shown() {
+    let authority = Authority::new().unwrap();
+    let acceptor = authority.issue("127.0.0.1").unwrap();
+    let acceptor = acceptor.acceptor(Some(&authority)).unwrap();
+    let server = StandIn::start_with_tls(acceptor, |_| fine()).unwrap();
+    let authorities = || Certificate::from_pem_bundle(authority.pem().as_bytes()).unwrap();
+
+    let nobody = Http::trusting(Trust {
+        authorities: authorities(),
+        identity: None,
+    });
+    let error = nobody.send(get(&server.origin())).await.unwrap_err();
+    assert!(matches!(error, HttpError::Insecure(_)), "{error}");
+    assert!(error.to_string().contains("CertificateRequired"), "{error}");
+
+    let client = authority.issue("client").unwrap();
+    let pem = format!("{}{}", client.certificate, client.key);
+    let somebody = Http::trusting(Trust {
+        authorities: authorities(),
+        identity: Some(Identity::from_pem(pem.as_bytes()).unwrap()),
+    });
+    let answer = somebody.send(get(&server.origin())).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_proxy_leads_away_from_this_machine_and_not_back_to_it() {
+    if let Some(address) = of_parent() {
+        let http = Http::default();
+        assert_eq!(http.send(get(&address)).await.unwrap().status(), 200);
+        // A name that nobody has: only the proxy is asked for it.
+        let far = http.send(get("https://vault.invalid/")).await;
+        assert!(far.is_err());
+        return;
+    }
+    let proxy = StandIn::start(|_| fine_with_status(502)).unwrap();
+    let server = StandIn::start(|_| fine()).unwrap();
+    let through = proxy.origin();
+    let variables = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"];
+    again(
+        "a_proxy_leads_away_from_this_machine_and_not_back_to_it",
+        &server.origin(),
+        &variables.map(|name| (name, through.as_str())),
+    );
+    assert_eq!(server.asked().len(), 1);
+    let asked = proxy.asked();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_eq!(asked[0].method, "CONNECT");
+    assert_eq!(asked[0].header("host"), Some("vault.invalid:443"));
+}
+
+#[tokio::test]
+async fn a_machine_without_authorities_can_ask_itself() {
+    if let Some(address) = of_parent() {
+        let http = Http::default();
+        assert_eq!(http.send(get(&address)).await.unwrap().status(), 200);
+        let error = http.send(get("https://127.0.0.1:1/")).await.unwrap_err();
+        assert!(error.to_string().contains("No CA certificates"), "{error}");
+        return;
+    }
+    let server = StandIn::start(|_| fine()).unwrap();
+    let variables = [
+        ("SSL_CERT_FILE", "/nonexistent"),
+        ("SSL_CERT_DIR", "/nonexistent"),
+    ];
+    again(
+        "a_machine_without_authorities_can_ask_itself",
+        &server.origin(),
+        &variables,
+    );
+    assert_eq!(server.asked().len(), 1);
+}

@@ -1,0 +1,238 @@
+//! One request and what came of it, repeated where that helps.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use http::header::{HeaderValue, LOCATION};
+use http::{Method, Request, Response};
+use serde_json::Value as Json;
+use tokio::time::Instant;
+
+use super::address::{Address, Redirect};
+use super::reply::{self, Read, Reply};
+use super::token::Token;
+use super::trust;
+use crate::error::SecretError;
+use crate::http::{Attempt, Http, HttpError, patiently};
+use crate::surroundings::Surroundings;
+
+/// The client, once it is needed: certificates are read for it.
+#[derive(Default)]
+pub(super) struct Client(Mutex<Option<Arc<Http>>>);
+
+impl Client {
+    async fn get(
+        &self,
+        surroundings: &Surroundings,
+        address: &Address,
+    ) -> Result<Arc<Http>, SecretError> {
+        let known = self.lock().clone();
+        let http = match known {
+            Some(http) => return Ok(http),
+            // Nobody proves anything without TLS.
+            None if address.is_plain() => Http::default(),
+            None => Http::trusting(trust::read(surroundings).await?),
+        };
+        // Who was here at the same time has read the same certificates.
+        Ok(Arc::clone(self.lock().get_or_insert(Arc::new(http))))
+    }
+
+    /// Has certificates read anew the next time: somebody may have put others there.
+    fn forget(&self) {
+        *self.lock() = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Http>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The server that the variables name.
+pub(super) struct Server<'v> {
+    pub(super) surroundings: &'v Surroundings,
+    client: &'v Client,
+    http: Arc<Http>,
+    address: Address,
+    namespace: Option<HeaderValue>,
+}
+
+/// A request that can be made again.
+struct Question<'q> {
+    method: Method,
+    path: &'q str,
+    token: Option<&'q Token>,
+    body: Bytes,
+}
+
+impl<'v> Server<'v> {
+    pub(super) async fn find(
+        surroundings: &'v Surroundings,
+        client: &'v Client,
+    ) -> Result<Self, SecretError> {
+        let address = Address::of(surroundings)?;
+        let namespace = surroundings.variable("VAULT_NAMESPACE");
+        let namespace = namespace.map(|name| HeaderValue::from_str(name.trim()));
+        let namespace = namespace.transpose().map_err(|_| {
+            SecretError::misconfigured("`VAULT_NAMESPACE` has characters that no namespace has")
+        })?;
+        Ok(Self {
+            surroundings,
+            client,
+            http: client.get(surroundings, &address).await?,
+            address,
+            namespace,
+        })
+    }
+
+    /// The server for a person.
+    pub(super) fn shown(&self) -> String {
+        self.address.shown()
+    }
+
+    /// Asks for what is at a path.
+    pub(super) async fn get(
+        &self,
+        token: &Token,
+        path: &str,
+        until: Instant,
+    ) -> Result<Reply, SecretError> {
+        let question = Question {
+            method: Method::GET,
+            path,
+            token: Some(token),
+            body: Bytes::new(),
+        };
+        patiently(until, || self.attempt(&question)).await
+    }
+
+    /// Asks somebody who does not know us yet.
+    pub(super) async fn post(
+        &self,
+        path: &str,
+        body: &Json,
+        until: Instant,
+    ) -> Result<Reply, SecretError> {
+        let question = Question {
+            method: Method::POST,
+            path,
+            token: None,
+            body: Bytes::from(body.to_string()),
+        };
+        patiently(until, || self.attempt(&question)).await
+    }
+
+    async fn attempt(&self, question: &Question<'_>) -> Attempt<Reply> {
+        let answer = match self.send(question).await {
+            Ok(answer) => answer,
+            Err(attempt) => return attempt,
+        };
+        match reply::read(&self.shown(), &self.surroundings.redactor, &answer) {
+            Read::Over(attempt) => attempt,
+            Read::Sealed => Attempt::Done(Err(self.why_sealed().await)),
+        }
+    }
+
+    /// A server that was never initialised says that it is sealed, too.
+    async fn why_sealed(&self) -> SecretError {
+        let question = Question {
+            method: Method::GET,
+            path: "sys/seal-status",
+            token: None,
+            body: Bytes::new(),
+        };
+        let answer = self.send(&question).await.ok();
+        let status: Option<Json> =
+            answer.and_then(|answer| serde_json::from_slice(answer.body()).ok());
+        let is_initialised = status.and_then(|status| status.get("initialized")?.as_bool());
+        reply::sealed(&self.shown(), is_initialised.unwrap_or(true))
+    }
+
+    /// Sends a request, and once more to where the same server says.
+    async fn send(&self, question: &Question<'_>) -> Result<Response<Bytes>, Attempt<Reply>> {
+        let address = self.address.of_path(question.path);
+        let answer = self.send_to(question, &address).await?;
+        let location = match answer.headers().get(LOCATION) {
+            Some(location) if answer.status().is_redirection() => location.to_str().unwrap_or("?"),
+            _ => return Ok(answer),
+        };
+        match self.address.redirected(&address, location) {
+            Redirect::Here(there) => self.send_to(question, &there).await,
+            Redirect::Away(there) => {
+                let reason = format!(
+                    "{} sends us on to {there}, as a standby does, and a token is not taken to \
+                     another server",
+                    self.shown()
+                );
+                let hint = format!("set `VAULT_ADDR` to {there} if that is the active server");
+                let error = SecretError::unavailable(reason).hint(hint);
+                Err(Attempt::Done(Err(error)))
+            }
+        }
+    }
+
+    async fn send_to(
+        &self,
+        question: &Question<'_>,
+        address: &str,
+    ) -> Result<Response<Bytes>, Attempt<Reply>> {
+        let mut request = Request::builder()
+            .method(question.method.clone())
+            .uri(address)
+            .header("x-vault-request", "true");
+        if let Some(namespace) = &self.namespace {
+            request = request.header("x-vault-namespace", namespace);
+        }
+        if let Some(token) = question.token {
+            request = request.header("x-vault-token", token.header());
+        }
+        if !question.body.is_empty() {
+            request = request.header("content-type", "application/json");
+        }
+        let request = request.body(question.body.clone()).map_err(|error| {
+            let reason = format!("{} can't be asked: {error}", self.shown());
+            Attempt::Done(Err(SecretError::misconfigured(reason)))
+        })?;
+        let sent = self.http.send(request).await;
+        sent.map_err(|error| self.unanswered(&error))
+    }
+
+    /// What it means that there is no answer.
+    fn unanswered(&self, error: &HttpError) -> Attempt<Reply> {
+        let reason = format!("{} can't be asked: {error}", self.shown());
+        match error {
+            error if error.is_passing() => {
+                let error = SecretError::unavailable(reason).hint(if self.address.is_default() {
+                    "set `VAULT_ADDR` to the address of the server"
+                } else {
+                    "check `VAULT_ADDR`, and that the server runs"
+                });
+                Attempt::Again(error, None)
+            }
+            HttpError::Insecure(why) => {
+                self.client.forget();
+                Attempt::Done(Err(self.insecure(reason, why)))
+            }
+            HttpError::TooLarge => Attempt::Done(Err(SecretError::unusable(reason))),
+            _ => Attempt::Done(Err(SecretError::misconfigured(reason))),
+        }
+    }
+
+    /// What it means that one of us does not trust the other.
+    fn insecure(&self, mut reason: String, why: &str) -> SecretError {
+        let hint = if why.contains("alert") {
+            "the server may want a certificate of yours: set `VAULT_CLIENT_CERT` and \
+             `VAULT_CLIENT_KEY`"
+        } else if why.contains("corrupt message") {
+            "the server may not speak TLS: check `VAULT_ADDR`"
+        } else {
+            "set `VAULT_CACERT` to a file with the certificate of the authority"
+        };
+        let skip = self.surroundings.variable("VAULT_SKIP_VERIFY");
+        if skip.is_some_and(|value| matches!(value, "1" | "t" | "T" | "true" | "True" | "TRUE")) {
+            reason.push_str(
+                "; `VAULT_SKIP_VERIFY` is not supported, for it would give the token to anybody",
+            );
+        }
+        SecretError::misconfigured(reason).hint(hint)
+    }
+}
