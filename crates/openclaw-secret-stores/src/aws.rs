@@ -11,8 +11,10 @@
 //! | `context` | what `reqsign` sees of the machine |
 //! | `request` | one request: made, signed, sent |
 //! | `answer` | from an answer to a secret, or to why there is none |
+//! | `caller` | who we are to AWS, for another cloud that believes it |
 
 mod answer;
+mod caller;
 mod context;
 mod credentials;
 mod files;
@@ -28,6 +30,7 @@ use openclaw_secrets::SecretReference;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
+pub(crate) use self::caller::{Caller, caller};
 use self::credentials::{Credentials, Identity};
 use self::files::Files;
 use self::place::Place;

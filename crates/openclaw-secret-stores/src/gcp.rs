@@ -6,21 +6,39 @@
 //! | `access` | asking for one secret, and what the answers mean | where tokens come from |
 //! | `answer` | what stands in an answer | what is said about it |
 //! | `credentials` | from what is found on the machine to an access token | secrets |
-//! | `file` | files with credentials: where they are, what is in them | tokens |
-//! | `contained` | the library that makes tokens of such files | where they are |
+//! | `kept` | the token that is in use | keys and logins |
+//! | `file` | files with credentials: where they are | what is in them |
+//! | `document` | what is in them: read, hidden, overwritten | what it means |
+//! | `identity` | who they say that we are | tokens |
+//! | `source` | the kinds of credentials that tokens are made of | how each is |
+//! | `service_account`, `user`, `external` | these kinds | each other |
+//! | `lending` | accounts that are borrowed with a token | where it is from |
+//! | `asking` | asking for a token, and what the answers mean | for whom |
+//! | `refusal` | why there is none, in words of the protocol | |
+//! | `token` | how long a token is good | |
 //! | `metadata` | the metadata service of Google's own machines | files |
 //! | `gcloud` | asking the program `gcloud` instead | all of the above |
 //! | `checksum` | CRC32C | |
 
 mod access;
 mod answer;
+mod asking;
 mod checksum;
-mod contained;
 mod credentials;
+mod document;
+mod external;
 mod file;
 mod gcloud;
+mod identity;
+mod kept;
+mod lending;
 mod metadata;
 mod place;
+mod refusal;
+mod service_account;
+mod source;
+mod token;
+mod user;
 
 use std::sync::Arc;
 
@@ -63,7 +81,7 @@ impl Gcp {
             .map(|it| Wanted::new(it, &self.surroundings));
         let wanted: Vec<_> = wanted.collect();
         match self.credentials.bearer(until).await {
-            Ok(bearer) => self.with_token(&wanted, bearer, until).await,
+            Ok(bearer) => self.with_token(&wanted, &bearer, until).await,
             Err(NoToken {
                 error,
                 gcloud_may_help: true,
@@ -85,16 +103,16 @@ impl Gcp {
     async fn with_token(
         &self,
         wanted: &[Result<Wanted, SecretError>],
-        bearer: Bearer,
+        bearer: &Bearer,
         until: Instant,
     ) -> Vec<Fetched> {
-        let places = self.places(wanted, &bearer).await;
-        let mut answers = self.round(&places, &bearer, until).await;
+        let places = self.places(wanted, bearer).await;
+        let mut answers = self.round(&places, bearer, until).await;
         let unknown = |answer: &Answered| matches!(answer, Err(Refusal::UnknownToken(_)));
         if answers.iter().any(unknown) {
             // The token was good when we got it. It was revoked since, or its time went by while
             // the machine slept.
-            self.credentials.forget();
+            self.credentials.forget(bearer);
             match self.credentials.bearer(until).await {
                 Ok(bearer) => {
                     let again = places.iter().zip(&answers);

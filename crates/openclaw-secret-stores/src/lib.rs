@@ -10,7 +10,7 @@
 //! | `http` | requests to stores: bounded, repeated where that helps | what is asked |
 //! | `program` | programs that answer on their standard output | which programs |
 //! | `environment`, `file`, `exec`, `keyring` | these places | each other |
-//! | `gcp`, `aws`, `vault` | these services | each other |
+//! | `gcp`, `aws`, `vault` | these services | each other, but that Google takes AWS's word for who we are |
 
 mod aws;
 mod environment;

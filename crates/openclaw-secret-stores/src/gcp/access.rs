@@ -1,7 +1,7 @@
 //! Asking Secret Manager for one secret, and what its answers mean.
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, HeaderValue};
+use http::header::{ACCEPT, AUTHORIZATION};
 use http::{Response, StatusCode};
 use openclaw_secrets::Secret;
 use tokio::time::Instant;
@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::answer::{Problem, State, payload};
 use super::credentials::Bearer;
 use super::place::Place;
+use super::token::Token;
 use crate::error::SecretError;
 use crate::http::{Attempt, Http, HttpError, patiently, retry_after};
 
@@ -56,9 +57,7 @@ impl Access<'_> {
 
     async fn send(&self, place: &Place) -> Result<Response<Bytes>, HttpError> {
         let unmakeable = |error: &dyn std::error::Error| HttpError::Unmakeable(error.to_string());
-        let token = format!("Bearer {}", self.bearer.token.expose());
-        let mut token = HeaderValue::try_from(token).map_err(|error| unmakeable(&error))?;
-        token.set_sensitive(true);
+        let token = Token::header(&self.bearer.token)?;
         let mut request = http::Request::get(&place.address)
             .header(AUTHORIZATION, token)
             .header(ACCEPT, "application/json");
@@ -109,7 +108,7 @@ impl Access<'_> {
             "Google Secret Manager does not accept the access token of {}",
             self.bearer.origin
         );
-        SecretError::refused(reason).hint(super::credentials::LOG_IN)
+        SecretError::refused(reason).hint(&self.bearer.hint)
     }
 
     fn forbidden(&self, place: &Place, problem: &Problem) -> SecretError {

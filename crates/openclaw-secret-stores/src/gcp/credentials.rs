@@ -1,24 +1,25 @@
 //! From what is found on the machine to an access token.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use openclaw_content::shown_line;
 use openclaw_secrets::Secret;
-use ring::digest::Digest;
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::contained::{Contained, Failure};
-use super::file::{CredentialFile, Identity, Kind};
+use super::asking::{Asking, Trouble};
+use super::file::{Content, CredentialFile};
+use super::identity::Identity;
+use super::kept::{Kept, Origin};
 use super::metadata::{Metadata, Silence};
-use crate::error::SecretError;
+use super::service_account::Way;
+use super::token::Token;
+use crate::error::{SecretError, SecretErrorKind};
 use crate::http::{Attempt, Http, patiently};
 use crate::surroundings::Surroundings;
 
 /// What to try where there are no credentials, or none that are accepted.
 pub(super) const LOG_IN: &str = "run `gcloud auth application-default login`";
-/// How long a token must still be good to be used.
-const SLACK: Duration = Duration::from_secs(30);
 /// How much of a reason is shown.
 const SHOWN: usize = 200;
 
@@ -33,68 +34,68 @@ pub(super) struct Bearer {
     pub(super) origin: String,
     /// Whose it is, as permissions are given to it.
     pub(super) member: Option<String>,
+    /// What to try where the token is not accepted.
+    pub(super) hint: String,
+    /// Whether a service account signed it itself.
+    pub(super) is_self_signed: bool,
 }
 
 /// Why there is no token.
+#[derive(Clone)]
 pub(super) struct NoToken {
     pub(super) error: SecretError,
     /// Whether nobody said who we are, or nobody is it any more: then `gcloud` may know better.
     pub(super) gcloud_may_help: bool,
 }
 
-impl NoToken {
-    /// There is no token in this way, and there may be others.
-    pub(super) fn other(error: SecretError) -> Self {
-        Self {
-            error,
-            gcloud_may_help: true,
-        }
-    }
-}
-
-/// The credentials of the machine. Tokens are kept in memory until they expire, and nowhere else.
+/// The credentials of the machine. Tokens are kept in memory until they expire, and nowhere else;
+/// keys and logins are kept only while a token is made of them.
 pub(super) struct Credentials {
     surroundings: Surroundings,
+    http: Arc<Http>,
     metadata: Metadata,
-    kept: Mutex<Option<Kept>>,
-}
-
-/// What tokens come from.
-#[derive(Clone)]
-enum Kept {
-    /// A file, as long as it has this content.
-    File {
-        digest: Digest,
-        identity: Arc<Identity>,
-        contained: Arc<Contained>,
-    },
-    /// The machine's own account.
-    Machine { token: Secret, good_until: Instant },
+    kept: Mutex<Kept>,
+    /// However many want a token, one asks for it.
+    turn: Semaphore,
 }
 
 impl Credentials {
     pub(super) fn new(surroundings: Surroundings, http: Arc<Http>) -> Self {
         Self {
-            metadata: Metadata::new(surroundings.clone(), http),
+            metadata: Metadata::new(surroundings.clone(), Arc::clone(&http)),
             surroundings,
+            http,
             kept: Mutex::default(),
+            turn: Semaphore::new(1),
         }
     }
 
     /// A token that is good now.
-    pub(super) async fn bearer(&self, until: Instant) -> Result<Bearer, NoToken> {
-        let decided = patiently(until, || self.attempt()).await;
-        decided.unwrap_or_else(|error| {
-            Err(NoToken {
-                error,
-                gcloud_may_help: false,
-            })
-        })
+    pub(super) async fn bearer(&self, until: Instant) -> Result<Arc<Bearer>, NoToken> {
+        let since = Instant::now();
+        let found = match CredentialFile::find(&self.surroundings) {
+            Some(file) => file.read().await?.map(|content| (file, content)),
+            None => None,
+        };
+        let origin = match &found {
+            Some((_, content)) => Origin::File(content.digest),
+            None => Origin::Machine,
+        };
+        // An error would mean that the semaphore is closed.
+        let _turn = self.turn.acquire().await;
+        if let Some(known) = self.kept().of(origin).known(since) {
+            return known;
+        }
+        let made = match &found {
+            Some((file, content)) => self.of_file(file, content, until).await,
+            None => self.of_machine(until).await,
+        };
+        self.kept().of(origin).keep(made)
     }
 
-    /// Forgets a token that is not accepted.
-    pub(super) fn forget(&self) {
-        *self.kept() = None;
+    /// Forgets a token that is not accepted. Another one may have been put in its place since.
+    pub(super) fn forget(&self, refused: &Bearer) {
+        self.kept().forget(refused);
     }
 
     /// The project of the machine, if it is one of Google's.
@@ -102,176 +103,125 @@ impl Credentials {
         self.metadata.project().await
     }
 
-    async fn attempt(&self) -> Attempt<Result<Bearer, NoToken>> {
-        match self.once().await {
-            Ok(bearer) => Attempt::Done(Ok(Ok(bearer))),
-            Err(Trouble::Passing(error)) => Attempt::Again(error, None),
-            Err(Trouble::Final(no_token)) => Attempt::Done(Ok(Err(no_token))),
-        }
-    }
-
-    async fn once(&self) -> Result<Bearer, Trouble> {
-        if let Some(file) = CredentialFile::find(&self.surroundings)
-            && let Some(content) = file.read().await?
-        {
-            let known = match &*self.kept() {
-                Some(Kept::File {
-                    digest,
-                    identity,
-                    contained,
-                }) if digest.as_ref() == content.digest.as_ref() => {
-                    Some((Arc::clone(identity), Arc::clone(contained)))
-                }
-                _ => None,
-            };
-            let (identity, contained) = match known {
-                Some(known) => known,
-                None => self.take_over(&file, &content)?,
-            };
-            return self.token_of_file(&file, &identity, &contained).await;
-        }
-        self.token_of_machine().await
-    }
-
-    fn take_over(
+    async fn of_file(
         &self,
         file: &CredentialFile,
-        content: &super::file::Content,
-    ) -> Result<(Arc<Identity>, Arc<Contained>), Trouble> {
-        let identity = Arc::new(file.understand(content, &self.surroundings)?);
-        let contained = Contained::new(&identity);
-        let contained = contained.map_err(|failure| self.trouble(file, &identity, failure))?;
-        let contained = Arc::new(contained);
-        *self.kept() = Some(Kept::File {
-            digest: content.digest,
-            identity: Arc::clone(&identity),
-            contained: Arc::clone(&contained),
-        });
-        Ok((identity, contained))
+        content: &Content,
+        until: Instant,
+    ) -> Result<(Bearer, Instant), NoToken> {
+        let shown = file.path().display().to_string();
+        let identity = Identity::new(&shown, content, &self.surroundings);
+        let identity = identity.map_err(|error| file.wrong(error))?;
+        let asking = Asking {
+            surroundings: &self.surroundings,
+            http: &self.http,
+            shown: &shown,
+            origin: &identity.origin,
+            hint: &identity.hint,
+        };
+        let token = self.token_of_file(&identity, &asking, until).await;
+        let token = token.map_err(|error| match error.kind() {
+            SecretErrorKind::Refused | SecretErrorKind::Misconfigured => file.wrong(error),
+            // It may be different the next time, or for somebody else to look at.
+            _ => NoToken {
+                error,
+                gcloud_may_help: false,
+            },
+        })?;
+        let bearer = Bearer {
+            token: token.text,
+            project: identity.project,
+            quota_project: identity.quota_project,
+            origin: identity.origin,
+            member: identity.member,
+            hint: identity.hint,
+            is_self_signed: identity.source.is_service_account()
+                && self.kept().way == Way::SelfSigned,
+        };
+        Ok((bearer, token.good_until))
     }
 
     async fn token_of_file(
         &self,
-        file: &CredentialFile,
         identity: &Identity,
-        contained: &Arc<Contained>,
-    ) -> Result<Bearer, Trouble> {
-        match contained.token().await {
-            Ok(token) => Ok(Bearer {
-                token: self.surroundings.credential(token.expose()),
-                project: identity.project.clone(),
-                quota_project: match identity.kind {
-                    // It has a project of its own, which is charged.
-                    Kind::ServiceAccount => None,
-                    _ => identity.quota_project.clone(),
-                },
-                origin: identity.origin.clone(),
-                member: identity.member.clone(),
-            }),
-            Err(failure) => {
-                // An object that failed once fails for ever.
-                self.forget();
-                Err(self.trouble(file, identity, failure))
+        asking: &Asking<'_>,
+        until: Instant,
+    ) -> Result<Token, SecretError> {
+        let source = &identity.source;
+        let way = self.kept().way;
+        let made = patiently(until, || attempt(identity, asking, way)).await?;
+        match made {
+            Err(_) if way == Way::SelfSigned && source.signs_itself() => {
+                self.kept().way = Way::Granted;
+                patiently(until, || attempt(identity, asking, Way::Granted)).await?
             }
+            made => made,
         }
     }
 
-    async fn token_of_machine(&self) -> Result<Bearer, Trouble> {
-        let bearer = |token: Secret| Bearer {
-            token,
+    async fn of_machine(&self, until: Instant) -> Result<(Bearer, Instant), NoToken> {
+        let asked = patiently(until, async || match self.metadata.token().await {
+            Err(Silence::Passing(reason)) => Attempt::Again(self.unavailable(&reason), None),
+            decided => Attempt::Done(Ok(decided)),
+        });
+        let token = match asked.await {
+            Ok(Ok(token)) => token,
+            Ok(Err(silence)) => return Err(self.silence(silence)),
+            Err(error) => {
+                return Err(NoToken {
+                    error,
+                    gcloud_may_help: false,
+                });
+            }
+        };
+        let bearer = Bearer {
+            token: token.text,
             project: None,
             quota_project: None,
             origin: "the account of this machine".to_owned(),
             member: None,
+            hint: LOG_IN.to_owned(),
+            is_self_signed: false,
         };
-        if let Some(Kept::Machine { token, good_until }) = &*self.kept()
-            && *good_until > Instant::now() + SLACK
-        {
-            return Ok(bearer(token.clone()));
-        }
-        match self.metadata.token().await {
-            Ok(token) => {
-                let good_until = token.good_until;
-                let token = self.surroundings.credential(token.text);
-                *self.kept() = Some(Kept::Machine {
-                    token: token.clone(),
-                    good_until,
-                });
-                Ok(bearer(token))
-            }
-            Err(silence) => Err(self.silence(silence)),
-        }
+        Ok((bearer, token.good_until))
     }
 
-    fn silence(&self, silence: Silence) -> Trouble {
-        let unavailable = |reason: String| {
-            SecretError::unavailable(format!(
-                "the metadata service of this machine gives no access token: {}",
-                self.clean(&reason)
-            ))
-        };
-        match silence {
-            Silence::Absent => Trouble::Final(NoToken::other(
+    fn silence(&self, silence: Silence) -> NoToken {
+        let error = match silence {
+            Silence::Absent => {
                 SecretError::refused("there are no credentials for Google Cloud on this machine")
-                    .hint(format!("{LOG_IN}, or set GOOGLE_APPLICATION_CREDENTIALS")),
-            )),
-            Silence::Unreachable(reason) => Trouble::Final(NoToken::other(unavailable(reason))),
-            Silence::Passing(reason) => Trouble::Passing(unavailable(reason)),
+                    .hint(format!("{LOG_IN}, or set GOOGLE_APPLICATION_CREDENTIALS"))
+            }
+            Silence::Unreachable(reason) | Silence::Passing(reason) => self.unavailable(&reason),
+        };
+        NoToken {
+            error,
+            gcloud_may_help: true,
         }
     }
 
-    fn trouble(&self, file: &CredentialFile, identity: &Identity, failure: Failure) -> Trouble {
-        let shown = file.path().display();
-        match failure {
-            Failure::Passing(reason) => Trouble::Passing(SecretError::unavailable(format!(
-                "Google gives no access token for {} now: {}",
-                identity.origin,
-                self.clean(&reason)
-            ))),
-            Failure::Refused(word) => {
-                let word = word.map(|word| format!(" ({word})")).unwrap_or_default();
-                let reason = format!("Google does not accept the credentials in {shown}{word}");
-                Trouble::Final(NoToken::other(SecretError::refused(reason).hint(LOG_IN)))
-            }
-            Failure::NoTls(reason) => Trouble::Final(NoToken {
-                error: SecretError::unavailable(format!(
-                    "Google can't be asked for an access token: {}",
-                    self.clean(&reason)
-                )),
-                gcloud_may_help: false,
-            }),
-            Failure::Unusable => {
-                let reason = format!(
-                    "no access token can be made of the credentials in {shown}: something in them \
-                     is missing or wrong"
-                );
-                let hint = match identity.kind {
-                    Kind::ServiceAccount => "create a new key for the service account",
-                    _ => LOG_IN,
-                };
-                let error = SecretError::misconfigured(reason).hint(hint);
-                Trouble::Final(NoToken::other(error))
-            }
-        }
+    fn unavailable(&self, reason: &str) -> SecretError {
+        let reason = shown_line(&self.surroundings.redactor.redact(reason), SHOWN);
+        SecretError::unavailable(format!(
+            "the metadata service of this machine gives no access token: {reason}"
+        ))
     }
 
-    fn clean(&self, words: &str) -> String {
-        shown_line(&self.surroundings.redactor.redact(words), SHOWN)
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Option<Kept>> {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Why one attempt gave no token.
-enum Trouble {
-    Passing(SecretError),
-    Final(NoToken),
-}
-
-impl From<NoToken> for Trouble {
-    fn from(no_token: NoToken) -> Self {
-        Self::Final(no_token)
+/// One attempt. That a token which we made is not known is an answer, too.
+async fn attempt(
+    identity: &Identity,
+    asking: &Asking<'_>,
+    way: Way,
+) -> Attempt<Result<Token, SecretError>> {
+    match identity.source.token(asking, way).await {
+        Ok(token) => Attempt::Done(Ok(Ok(token))),
+        Err(Trouble::Passing(error, wait)) => Attempt::Again(error, wait),
+        Err(Trouble::UnknownToken(error)) => Attempt::Done(Ok(Err(error))),
+        Err(Trouble::Final(error)) => Attempt::Done(Err(error)),
     }
 }

@@ -1,18 +1,13 @@
-//! Files with credentials of Google Cloud: where they are, and what is in them.
+//! Files with credentials of Google Cloud: where they are.
 
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use openclaw_content::shown_line;
 use secrecy::zeroize::Zeroizing;
-use serde_json::Value as Json;
-use url::Url;
 
-use super::credentials::{LOG_IN, NoToken};
-use super::place::checked_project;
+use super::credentials::NoToken;
 use crate::error::SecretError;
-use crate::http::is_near;
 use crate::surroundings::Surroundings;
 
 /// The variable that names a file.
@@ -21,8 +16,6 @@ const VARIABLE: &str = "GOOGLE_APPLICATION_CREDENTIALS";
 const USUAL_NAME: &str = "application_default_credentials.json";
 /// How large a file may be. One with a key has about 2 KiB.
 const LARGEST_FILE: u64 = 64 * 1024;
-/// How much of a name in a file is shown.
-const SHOWN: usize = 200;
 
 /// A file that may hold credentials.
 #[derive(Clone)]
@@ -33,32 +26,9 @@ pub(super) struct CredentialFile {
     is_named: bool,
 }
 
-/// What a file says.
-pub(super) struct Identity {
-    pub(super) kind: Kind,
-    pub(super) json: Json,
-    /// The project that the credentials are of.
-    pub(super) project: Option<String>,
-    /// The project that is charged for requests.
-    pub(super) quota_project: Option<String>,
-    /// Who this is, in words.
-    pub(super) origin: String,
-    /// Who this is, as permissions are given to it.
-    pub(super) member: Option<String>,
-}
-
-/// The kinds of credentials that we can use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    ServiceAccount,
-    AuthorizedUser,
-    ExternalAccount,
-    Impersonated,
-}
-
 /// The bytes of a file, and what tells them from others.
 pub(super) struct Content {
-    bytes: Zeroizing<Vec<u8>>,
+    pub(super) bytes: Zeroizing<Vec<u8>>,
     pub(super) digest: ring::digest::Digest,
 }
 
@@ -110,93 +80,13 @@ impl CredentialFile {
         }
     }
 
-    /// Understands what is in the file.
-    pub(super) fn understand(
-        &self,
-        content: &Content,
-        surroundings: &Surroundings,
-    ) -> Result<Identity, NoToken> {
-        let shown = self.path.display();
-        let wrong = |reason: String| self.wrong(SecretError::misconfigured(reason));
-        // What the parser says about a place that is wrong may be a part of a key.
-        let json: Json = serde_json::from_slice(&content.bytes).map_err(|error| {
-            let (line, column) = (error.line(), error.column());
-            wrong(format!(
-                "{shown} is not JSON at line {line}, column {column}"
-            ))
-        })?;
-        learn(&json, surroundings);
-        if let Some(name) = readable_address(&json) {
-            return Err(wrong(format!(
-                "`{name}` in {shown} is an address with `http://`: everybody between could read \
-                 the credentials"
-            )));
-        }
-        let clean = |text: &str| shown_line(&surroundings.redactor.redact(text), SHOWN);
-        let kind = match json["type"].as_str() {
-            Some("service_account") => Kind::ServiceAccount,
-            Some("authorized_user") => Kind::AuthorizedUser,
-            Some("external_account") => Kind::ExternalAccount,
-            Some("impersonated_service_account") => Kind::Impersonated,
-            Some(other) => {
-                let reason = format!(
-                    "{shown} has credentials of a type that can't be used here: {:?}",
-                    clean(other)
-                );
-                return Err(NoToken::other(
-                    SecretError::misconfigured(reason).hint(LOG_IN),
-                ));
-            }
-            None => return Err(wrong(format!("{shown} has no credentials: no `type`"))),
-        };
-        if runs_a_program(&json) {
-            let reason = format!(
-                "{shown} has credentials that a program gives, which are not supported here"
-            );
-            return Err(NoToken::other(SecretError::misconfigured(reason)));
-        }
-        let text = |key: &str| json[key].as_str().filter(|text| !text.is_empty());
-        let project = |key: &str| {
-            text(key)
-                .map(|name| checked_project(name, &format!("`{key}` in {shown}")))
-                .transpose()
-                .map_err(|error| self.wrong(error))
-        };
-        let quota_project = match surroundings.variable("GOOGLE_CLOUD_QUOTA_PROJECT") {
-            Some(name) => Some(
-                checked_project(name, "GOOGLE_CLOUD_QUOTA_PROJECT")
-                    .map_err(|error| self.wrong(error))?,
-            ),
-            None => project("quota_project_id")?,
-        };
-        let account = match kind {
-            Kind::ServiceAccount => text("client_email"),
-            Kind::Impersonated | Kind::ExternalAccount => impersonated_account(&json),
-            Kind::AuthorizedUser => None,
-        };
-        let account = account.map(clean);
-        Ok(Identity {
-            kind,
-            project: match project("project_id")? {
-                Some(project) => Some(project),
-                None => quota_project.clone(),
-            },
-            quota_project,
-            origin: match &account {
-                Some(account) => format!("the service account {account}"),
-                None => format!("the credentials in {shown}"),
-            },
-            member: account.map(|account| format!("serviceAccount:{account}")),
-            json,
-        })
-    }
-
     /// Where it is, for words about it.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    fn wrong(&self, error: SecretError) -> NoToken {
+    /// Says that there is no token for what is in the file.
+    pub(super) fn wrong(&self, error: SecretError) -> NoToken {
         NoToken {
             error,
             gcloud_may_help: !self.is_named,
@@ -218,91 +108,4 @@ fn content(path: &Path) -> io::Result<Content> {
     }
     let digest = ring::digest::digest(&ring::digest::SHA256, &bytes);
     Ok(Content { bytes, digest })
-}
-
-/// Hides everything in a file that opens something.
-fn learn(json: &Json, surroundings: &Surroundings) {
-    visit(json, &mut |key, text| {
-        if matches!(key, "private_key" | "refresh_token" | "client_secret") {
-            let _ = surroundings.credential(text);
-        }
-    });
-}
-
-/// The name of an address in a file that others could listen at.
-fn readable_address(json: &Json) -> Option<String> {
-    let mut found = None;
-    visit(json, &mut |key, text| {
-        let is_address = key == "url" || key.ends_with("_url") || key.ends_with("_uri");
-        if is_address
-            && let Ok(url) = Url::parse(text)
-            && url.scheme() != "https"
-            && !is_near(&url)
-        {
-            found = Some(key.to_owned());
-        }
-    });
-    found
-}
-
-/// Goes through all texts that have a name.
-fn visit(json: &Json, look: &mut impl FnMut(&str, &str)) {
-    match json {
-        Json::Object(fields) => {
-            for (key, value) in fields {
-                if let Json::String(text) = value {
-                    look(key, text);
-                } else {
-                    visit(value, look);
-                }
-            }
-        }
-        Json::Array(items) => items.iter().for_each(|item| visit(item, look)),
-        _ => {}
-    }
-}
-
-/// Whether a program would be run for these credentials. The library would do so behind our back,
-/// and leave it running where we give up.
-fn runs_a_program(json: &Json) -> bool {
-    let source = |json: &Json| json["credential_source"].get("executable").is_some();
-    source(json) || source(&json["source_credentials"])
-}
-
-/// The account that credentials are exchanged for.
-fn impersonated_account(json: &Json) -> Option<&str> {
-    let address = json["service_account_impersonation_url"].as_str()?;
-    let (_, account) = address.rsplit_once("/serviceAccounts/")?;
-    account.strip_suffix(":generateAccessToken")
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn addresses_that_others_could_listen_at_are_found_at_any_depth() {
-        for fine in [
-            json!({ "token_uri": "https://oauth2.googleapis.com/token" }),
-            json!({ "credential_source": { "url": "http://169.254.169.254/token" } }),
-            json!({ "token_url": "http://127.0.0.1:8080/token" }),
-            json!({ "note": "http://example.com" }),
-        ] {
-            assert_eq!(readable_address(&fine), None, "{fine}");
-        }
-        let bad = json!({ "a": [{ "credential_source": { "url": "http://example.com/t" } }] });
-        assert_eq!(readable_address(&bad).unwrap(), "url");
-        let bad = json!({ "token_uri": "http://oauth2.googleapis.com/token" });
-        assert_eq!(readable_address(&bad).unwrap(), "token_uri");
-    }
-
-    #[test]
-    fn the_account_is_read_from_the_address_that_exchanges_for_it() {
-        let json = json!({ "service_account_impersonation_url":
-            "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/a@b:generateAccessToken" });
-        assert_eq!(impersonated_account(&json), Some("a@b"));
-        assert_eq!(impersonated_account(&json!({})), None);
-    }
 }

@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
+use secrecy::zeroize::Zeroizing;
 use serde_json::Value as Json;
 use tokio::time::{Instant, timeout};
 
+use super::document::wipe;
 use super::place::checked_project;
+use super::token::{Token, life};
 use crate::http::{Http, HttpError};
 use crate::surroundings::Surroundings;
 
@@ -35,8 +38,6 @@ const PRODUCT_FILE: &str = "/sys/class/dmi/id/product_name";
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How long it may take where it may be missing: it is answered from within the machine.
 const PROBE: Duration = Duration::from_secs(1);
-/// How long a token is used at most, whatever is said of it.
-const LONGEST_LIFE: Duration = Duration::from_hours(1);
 
 /// The metadata service, or its absence.
 pub(super) struct Metadata {
@@ -56,12 +57,6 @@ pub(super) enum Silence {
     Passing(String),
 }
 
-/// A token of the machine's own account.
-pub(super) struct MachineToken {
-    pub(super) text: String,
-    pub(super) good_until: Instant,
-}
-
 impl Metadata {
     pub(super) fn new(surroundings: Surroundings, http: Arc<Http>) -> Self {
         Self {
@@ -72,19 +67,17 @@ impl Metadata {
     }
 
     /// Gets a token of the machine's own account.
-    pub(super) async fn token(&self) -> Result<MachineToken, Silence> {
+    pub(super) async fn token(&self) -> Result<Token, Silence> {
+        let asked = Instant::now();
         let answer = self.get("instance/service-accounts/default/token").await?;
-        let json: Option<Json> = serde_json::from_slice(answer.body()).ok();
-        let json = json.unwrap_or_default();
-        let Some(text) = json["access_token"].as_str() else {
-            let reason = "the answer has no access token";
-            return Err(Silence::Unreachable(reason.to_owned()));
-        };
-        let life = Duration::from_secs(json["expires_in"].as_u64().unwrap_or_default());
-        Ok(MachineToken {
-            text: text.to_owned(),
-            good_until: Instant::now() + life.min(LONGEST_LIFE),
-        })
+        let body = Zeroizing::new(Vec::from(answer.into_body()));
+        let mut json: Json = serde_json::from_slice(&body).unwrap_or_default();
+        let text = json["access_token"].as_str();
+        let text = text.map(|text| self.surroundings.credential(text));
+        let life = life(&json["expires_in"]);
+        wipe(&mut json);
+        let reason = || Silence::Unreachable("the answer has no access token".to_owned());
+        Ok(Token::new(text.ok_or_else(reason)?, asked, life))
     }
 
     /// The project of the machine.

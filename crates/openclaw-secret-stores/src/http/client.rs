@@ -130,7 +130,7 @@ impl Http {
 }
 
 /// Makes ring the provider of cryptography, where nobody has done so before.
-pub(crate) fn use_ring() {
+fn use_ring() {
     // An error means that there is one already.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

@@ -1,10 +1,14 @@
 //! Secrets from a stand-in for Google's Secret Manager.
 
+mod borrowed;
 mod credentials;
 mod errors;
+mod federation;
 mod files;
 mod gcloud;
 mod projects;
+mod service_accounts;
+mod tokens;
 
 use std::fs;
 use std::path::PathBuf;
@@ -69,6 +73,12 @@ impl Cloud {
     fn usual_path(&self) -> PathBuf {
         let name = ".config/gcloud/application_default_credentials.json";
         self.house.path().join(name)
+    }
+
+    /// The requests for tokens so far.
+    fn token_requests(&self) -> usize {
+        let asked = self.google.asked().into_iter();
+        asked.filter(|asked| asked.path.ends_with("/token")).count()
     }
 
     async fn get(&self, reference: &str) -> Result<String, SecretError> {

@@ -35,6 +35,11 @@ impl House {
         for (name, value) in variables {
             environment = environment.with(name, value);
         }
+        Self::of(home, environment)
+    }
+
+    /// A machine with this environment.
+    pub(crate) fn of(home: tempfile::TempDir, environment: Environment) -> Self {
         let redactor = Redactor::new();
         let resolver = SecretResolver::new(Surroundings {
             environment: Arc::new(environment),

@@ -1,6 +1,5 @@
-//! The tokens that service accounts sign themselves (RFC 7519, and Google's AIP-4111).
-
-use std::time::{SystemTime, UNIX_EPOCH};
+//! What service accounts sign: tokens for all services (RFC 7519, and Google's AIP-4111), and what
+//! they get other tokens for (RFC 7523).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -13,11 +12,21 @@ use super::ACCOUNT;
 pub(super) const KEY: &str = include_str!("test-only-key.pem");
 /// What tokens must be for.
 pub(super) const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
-/// How long such a token may be good at most, with some room for clocks that differ.
-const LONGEST_LIFE: u64 = 3600 + 60;
+/// How long something signed may be good at most.
+const LONGEST_LIFE: i64 = 3600;
+/// By how much clocks may differ.
+const SLACK: i64 = 60;
 
-/// Checks a token, and says what is wrong with it.
-pub(super) fn check(token: &str) -> Result<(), &'static str> {
+/// What is wrong with something signed, in the words that Google has for it.
+pub(super) const TIMES: &str = "Invalid JWT: Token must be a short-lived token (60 minutes) and in \
+                                a reasonable timeframe. Check your iat and exp values in the JWT \
+                                claim.";
+pub(super) const SIGNATURE: &str = "Invalid JWT Signature.";
+pub(super) const UNKNOWN_ACCOUNT: &str = "Invalid grant: account not found";
+
+/// Checks something signed at the time of `now`: what is for one audience, or a token for all
+/// services. Says what is wrong with it.
+pub(super) fn check(token: &str, audience: Option<&str>, now: i64) -> Result<(), &'static str> {
     let (signed, signature) = token.rsplit_once('.').ok_or("not a JWT")?;
     let (header, claims) = signed.split_once('.').ok_or("not a JWT")?;
     let signature = URL_SAFE_NO_PAD
@@ -26,25 +35,31 @@ pub(super) fn check(token: &str) -> Result<(), &'static str> {
     let public = public_key().ok_or("the test has no key")?;
     UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, public)
         .verify(signed.as_bytes(), &signature)
-        .map_err(|_| "the signature is wrong")?;
+        .map_err(|_| SIGNATURE)?;
     let header = json(header).ok_or("the header is not JSON")?;
     if header["alg"] != "RS256" || header["typ"] != "JWT" || header["kid"] != "test-only" {
         return Err("the header is wrong");
     }
     let claims = json(claims).ok_or("the claims are not JSON")?;
-    if claims["iss"] != ACCOUNT || claims["sub"] != ACCOUNT {
-        return Err("it is of another account");
+    if claims["iss"] != ACCOUNT {
+        return Err(UNKNOWN_ACCOUNT);
     }
-    // Either an audience or scopes; with scopes it works for all services.
-    if !claims["aud"].is_null() || claims["scope"] != SCOPE {
+    if claims["scope"] != SCOPE {
         return Err("the scope is wrong");
     }
-    let time = |name: &str| claims[name].as_u64().ok_or("a time is missing");
+    let is_for_us = match audience {
+        // To act for somebody else is another permission.
+        Some(audience) => claims["aud"] == audience && claims["sub"].is_null(),
+        // Either an audience or scopes; with scopes it works for all services.
+        None => claims["aud"].is_null() && claims["sub"] == ACCOUNT,
+    };
+    if !is_for_us {
+        return Err("it is for another audience");
+    }
+    let time = |name: &str| claims[name].as_i64().ok_or("a time is missing");
     let (issued, expires) = (time("iat")?, time("exp")?);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.map_err(|_| "the clock is wrong")?.as_secs();
-    if issued > now || expires <= now || expires - issued > LONGEST_LIFE {
-        return Err("it is not good now");
+    if issued > now + SLACK || expires <= now || expires - issued > LONGEST_LIFE {
+        return Err(TIMES);
     }
     Ok(())
 }
@@ -81,40 +96,44 @@ mod tests {
     }
 
     #[test]
-    fn only_tokens_that_are_right_in_every_way_are_accepted() {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        let now = now.as_secs();
+    fn only_what_is_right_in_every_way_is_accepted() {
+        let now = 2_000_000_000;
         let header = json!({ "alg": "RS256", "typ": "JWT", "kid": "test-only" });
-        let claims = json!({
+        let token = json!({
             "iss": ACCOUNT, "sub": ACCOUNT, "scope": SCOPE, "iat": now - 5, "exp": now + 3000,
         });
-        let good = signed(&header, &claims);
-        assert_eq!(check(&good), Ok(()));
-        let with = |name: &str, value: Json| {
-            let mut claims = claims.clone();
-            claims[name] = value;
-            check(&signed(&header, &claims))
-        };
-        for (name, value) in [
-            ("iss", json!("other@example.com")),
-            ("sub", json!("other@example.com")),
-            ("scope", json!("email")),
-            ("aud", json!("https://example.com/")),
-            ("exp", json!(now - 1)),
-            ("exp", json!(now + 7200)),
-            ("iat", json!(now + 600)),
-            ("iat", json!("now")),
-        ] {
-            assert!(with(name, value.clone()).is_err(), "{name} {value}");
+        let place = "https://example.com/token";
+        let grant = json!({
+            "iss": ACCOUNT, "aud": place, "scope": SCOPE, "iat": now - 5, "exp": now + 3000,
+        });
+        for (claims, audience) in [(&token, None), (&grant, Some(place))] {
+            let good = signed(&header, claims);
+            assert_eq!(check(&good, audience, now), Ok(()));
+            assert_eq!(check(&good, audience, now - 120), Err(TIMES));
+            assert_eq!(check(&good, audience, now + 3001), Err(TIMES));
+            let other = audience.xor(Some(place));
+            assert!(check(&good, other, now).is_err(), "{other:?}");
+            for (name, value) in [
+                ("iss", json!("other@example.com")),
+                ("sub", json!("other@example.com")),
+                ("scope", json!("email")),
+                ("aud", json!("https://example.com/")),
+                ("exp", json!(now - 1)),
+                ("exp", json!(now + 7200)),
+                ("iat", json!(now + 600)),
+                ("iat", json!("now")),
+            ] {
+                let mut claims = claims.clone();
+                claims[name] = value.clone();
+                let bad = check(&signed(&header, &claims), audience, now);
+                assert!(bad.is_err(), "{name} {value}");
+            }
+            let other = json!({ "alg": "none", "typ": "JWT", "kid": "test-only" });
+            assert!(check(&signed(&other, claims), audience, now).is_err());
+            let (text, _) = good.rsplit_once('.').unwrap();
+            let empty = format!("{text}.{}", URL_SAFE_NO_PAD.encode([0; 256]));
+            assert_eq!(check(&empty, audience, now), Err(SIGNATURE));
         }
-        let other = json!({ "alg": "none", "typ": "JWT", "kid": "test-only" });
-        assert!(check(&signed(&other, &claims)).is_err());
-        let (text, _) = good.rsplit_once('.').unwrap();
-        let empty = URL_SAFE_NO_PAD.encode([0; 256]);
-        assert_eq!(
-            check(&format!("{text}.{empty}")),
-            Err("the signature is wrong")
-        );
-        assert!(check("").is_err());
+        assert!(check("", None, now).is_err());
     }
 }

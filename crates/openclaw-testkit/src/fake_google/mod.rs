@@ -6,10 +6,12 @@
 //! |---|---|---|
 //! | `files` | the files that credentials are kept in | whether they are accepted |
 //! | `tokens` | giving tokens, and checking them | secrets |
-//! | `assertion` | the tokens that service accounts sign themselves | other tokens |
+//! | `assertion` | what service accounts sign | other tokens |
+//! | `caller` | what those sign who are known to AWS | other tokens |
 //! | `secrets` | secrets, and the ways not to give them | tokens |
 
 mod assertion;
+mod caller;
 mod files;
 mod secrets;
 mod tokens;
@@ -17,8 +19,10 @@ mod tokens;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-pub use files::SUBJECT_TOKEN;
+pub use files::{AWS_KEY, SUBJECT_TOKEN};
+use serde_json::Value as Json;
 
 use crate::stand_in::{Answer, Asked, StandIn};
 
@@ -58,10 +62,35 @@ pub enum Fault {
     InvalidGrant,
     /// The place that gives tokens is down.
     TokensDown,
+    /// The place that gives tokens is asked too often; how many seconds to wait is said.
+    TokensThrottled(u32),
     /// The place that gives tokens does not answer.
     TokensHang,
-    /// A token is given for longer than there is time.
-    TokensForEver,
+    /// The place that gives tokens answers without one.
+    NoToken,
+    /// The place that gives tokens does not stop answering.
+    TokensHuge,
+    /// The place that gives tokens names another one.
+    TokensRedirect,
+    /// The account may not be borrowed.
+    MayNotBorrow,
+}
+
+impl Fault {
+    /// Whether it is those who give tokens that it happens to.
+    fn is_about_tokens(self) -> bool {
+        matches!(
+            self,
+            Self::InvalidGrant
+                | Self::TokensDown
+                | Self::TokensThrottled(_)
+                | Self::TokensHang
+                | Self::NoToken
+                | Self::TokensHuge
+                | Self::TokensRedirect
+                | Self::MayNotBorrow
+        )
+    }
 }
 
 /// The state of a version.
@@ -92,19 +121,29 @@ struct State {
     given: usize,
     /// What goes wrong, and how often still.
     faults: Vec<(Fault, usize)>,
-    /// How long tokens are good, in seconds.
-    life: u64,
+    /// What is said about how long tokens are good.
+    life: Json,
+    /// What is said about when the token of an account that is borrowed ends.
+    borrowed_until: String,
+    /// By how many seconds the clock here is ahead of the others.
+    ahead: i64,
+    /// Whether only tokens count that were given here.
+    only_given: bool,
+    /// Where this is.
+    origin: String,
 }
 
 impl FakeGoogle {
     /// Starts it, without secrets.
     pub fn start() -> io::Result<Self> {
         let state = Arc::new(Mutex::new(State {
-            life: 3600,
+            life: 3600.into(),
+            borrowed_until: "2099-01-01T00:00:00Z".to_owned(),
             ..State::default()
         }));
         let shared = Arc::clone(&state);
         let stand_in = StandIn::start(move |asked| lock(&shared).answer(asked))?;
+        lock(&state).origin = stand_in.origin();
         Ok(Self { stand_in, state })
     }
 
@@ -150,9 +189,24 @@ impl FakeGoogle {
         lock(&self.state).tokens.clear();
     }
 
-    /// Says how long tokens are good from now on, in seconds.
-    pub fn token_life(&self, seconds: u64) {
-        lock(&self.state).life = seconds;
+    /// Says how long tokens are said to be good from now on; `null` says nothing.
+    pub fn token_life(&self, life: impl Into<Json>) {
+        lock(&self.state).life = life.into();
+    }
+
+    /// Says when tokens of an account that is borrowed are said to end from now on.
+    pub fn borrowed_until(&self, time: &str) {
+        time.clone_into(&mut lock(&self.state).borrowed_until);
+    }
+
+    /// Lets the clock here be ahead of the others, or behind.
+    pub fn set_clock(&self, seconds_ahead: i64) {
+        lock(&self.state).ahead = seconds_ahead;
+    }
+
+    /// Takes no tokens any more that service accounts signed themselves.
+    pub fn take_only_given_tokens(&self) {
+        lock(&self.state).only_given = true;
     }
 
     /// The tokens that are good now.
@@ -190,12 +244,20 @@ impl State {
             return self.metadata(path, asked);
         }
         match asked.path.as_str() {
-            "/token" => self.refreshed(asked),
+            "/token" => self.granted(asked),
             "/v1/token" => self.exchanged(asked),
+            path if path.starts_with("/subject") => tokens::subject(asked),
             path if path.ends_with(":generateAccessToken") => self.borrowed(asked),
             path if path.ends_with(":access") => self.access(asked),
             _ => error(404, "NOT_FOUND", "there is nothing here", None),
         }
+    }
+
+    /// What the clock here says.
+    fn now(&self) -> i64 {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.unwrap_or_default().as_secs();
+        i64::try_from(now).unwrap_or(i64::MAX) + self.ahead
     }
 
     /// Whether one of these goes wrong now. It counts as having gone wrong.

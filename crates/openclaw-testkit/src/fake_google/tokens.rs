@@ -6,8 +6,11 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use super::assertion::{self, SCOPE};
-use super::files::{AUDIENCE, CLIENT, CLIENT_SECRET, REFRESH_TOKEN, SUBJECT_TOKEN};
-use super::{Fault, PROJECT, State};
+use super::files::{
+    AUDIENCE, AWS_REQUEST, CLIENT, CLIENT_SECRET, JWT, REFRESH_TOKEN, SUBJECT_HEADER, SUBJECT_TOKEN,
+};
+use super::secrets::HUGE;
+use super::{Fault, PROJECT, State, caller};
 use crate::stand_in::{Answer, Asked};
 
 /// How long it is waited where nothing is answered.
@@ -28,19 +31,26 @@ impl State {
         let Some(token) = header.strip_prefix("Bearer ") else {
             return false;
         };
-        self.tokens.iter().any(|known| known == token) || assertion::check(token).is_ok()
+        let is_signed = || assertion::check(token, None, self.now()).is_ok();
+        self.tokens.iter().any(|known| known == token) || (!self.only_given && is_signed())
     }
 
-    /// The place where a user's long-lived token is made into one for an hour (RFC 6749 §6).
-    pub(super) fn refreshed(&mut self, asked: &Asked) -> Answer {
+    /// The place that gives tokens.
+    pub(super) fn granted(&mut self, asked: &Asked) -> Answer {
         if let Some(answer) = self.token_fault() {
             return answer;
         }
         let form = fields(asked);
-        let field = |name: &str| form.get(name).map(String::as_str);
-        if field("grant_type") != Some("refresh_token") {
-            return refused("unsupported_grant_type");
+        match form.get("grant_type").map(String::as_str) {
+            Some("refresh_token") => self.refreshed(&form),
+            Some("urn:ietf:params:oauth:grant-type:jwt-bearer") => self.signed(&form),
+            _ => refused("unsupported_grant_type"),
         }
+    }
+
+    /// A user's long-lived token is made into one for an hour (RFC 6749 §6).
+    fn refreshed(&mut self, form: &HashMap<String, String>) -> Answer {
+        let field = |name: &str| form.get(name).map(String::as_str);
         if field("client_id") != Some(CLIENT) || field("client_secret") != Some(CLIENT_SECRET) {
             return Answer::json(401, &json!({ "error": "invalid_client" }));
         }
@@ -48,6 +58,20 @@ impl State {
             return refused("invalid_grant");
         }
         Answer::json(200, &self.token_answer())
+    }
+
+    /// What a service account signed is made into a token (RFC 7523 §2.1).
+    fn signed(&mut self, form: &HashMap<String, String>) -> Answer {
+        let assertion = form.get("assertion").map(String::as_str);
+        let audience = format!("{}/token", self.origin);
+        let audience = Some(audience.as_str());
+        match assertion::check(assertion.unwrap_or_default(), audience, self.now()) {
+            Ok(()) => Answer::json(200, &self.token_answer()),
+            Err(wrong) => {
+                let body = json!({ "error": "invalid_grant", "error_description": wrong });
+                Answer::json(400, &body)
+            }
+        }
     }
 
     /// The place where the word of another provider is exchanged for a token (RFC 8693 §2).
@@ -60,7 +84,6 @@ impl State {
         if field("grant_type") != Some("urn:ietf:params:oauth:grant-type:token-exchange")
             || field("requested_token_type")
                 != Some("urn:ietf:params:oauth:token-type:access_token")
-            || field("subject_token_type") != Some("urn:ietf:params:oauth:token-type:jwt")
         {
             return refused("invalid_request");
         }
@@ -70,7 +93,13 @@ impl State {
         if field("scope") != Some(SCOPE) {
             return refused("invalid_scope");
         }
-        if field("subject_token") != Some(SUBJECT_TOKEN) {
+        let subject = field("subject_token").unwrap_or_default();
+        let is_believed = match field("subject_token_type") {
+            Some(JWT) => subject == SUBJECT_TOKEN,
+            Some(AWS_REQUEST) => caller::is_known(subject, self.now()),
+            _ => return refused("invalid_request"),
+        };
+        if !is_believed {
             return refused("invalid_grant");
         }
         let mut answer = self.token_answer();
@@ -83,12 +112,21 @@ impl State {
         if !self.knows(asked) {
             return super::error(401, "UNAUTHENTICATED", "who are you?", None);
         }
+        if self.fault(|fault| fault == Fault::MayNotBorrow).is_some() {
+            let words = "words-that-may-hold-a-secret";
+            return super::error(
+                403,
+                "PERMISSION_DENIED",
+                words,
+                Some("IAM_PERMISSION_DENIED"),
+            );
+        }
         let body: Json = serde_json::from_slice(&asked.body).unwrap_or_default();
         if body["scope"] != json!([SCOPE]) {
             return super::error(400, "INVALID_ARGUMENT", "the scope is wrong", None);
         }
         let token = self.give_token();
-        let answer = json!({ "accessToken": token, "expireTime": "2099-01-01T00:00:00Z" });
+        let answer = json!({ "accessToken": token, "expireTime": self.borrowed_until });
         Answer::json(200, &answer)
     }
 
@@ -110,25 +148,40 @@ impl State {
     }
 
     fn token_answer(&mut self) -> Json {
-        let life = match self.fault(|fault| fault == Fault::TokensForEver) {
-            Some(_) => u64::MAX,
-            None => self.life,
-        };
-        json!({ "access_token": self.give_token(), "expires_in": life, "token_type": "Bearer" })
+        let mut answer = json!({ "access_token": self.give_token(), "token_type": "Bearer" });
+        if !self.life.is_null() {
+            answer["expires_in"] = self.life.clone();
+        }
+        answer
     }
 
     fn token_fault(&mut self) -> Option<Answer> {
-        let fault = self.fault(|fault| {
-            matches!(
-                fault,
-                Fault::InvalidGrant | Fault::TokensDown | Fault::TokensHang
-            )
-        })?;
+        let fault = self.fault(|fault| fault.is_about_tokens() && fault != Fault::MayNotBorrow)?;
         Some(match fault {
             Fault::InvalidGrant => refused("invalid_grant"),
             Fault::TokensHang => Answer::json(200, &json!({})).after(FOR_EVER),
+            Fault::TokensThrottled(seconds) => Answer::bytes(429, "text/plain", "slower")
+                .header("Retry-After", seconds.to_string()),
+            Fault::NoToken => Answer::json(200, &json!({ "access_token": ["x"] })),
+            Fault::TokensHuge => Answer::bytes(200, "application/json", vec![b' '; HUGE]),
+            Fault::TokensRedirect => {
+                let elsewhere = format!("{}/elsewhere", self.origin);
+                Answer::bytes(307, "text/plain", "").header("Location", elsewhere)
+            }
             _ => Answer::bytes(503, "text/plain", "down"),
         })
+    }
+}
+
+/// Another provider of identities, which says who its machine is.
+pub(super) fn subject(asked: &Asked) -> Answer {
+    if asked.header(SUBJECT_HEADER.0) != Some(SUBJECT_HEADER.1) {
+        return Answer::bytes(400, "text/plain", "the header is missing");
+    }
+    match asked.path.as_str() {
+        "/subject" => Answer::bytes(200, "text/plain", format!("{SUBJECT_TOKEN}\n")),
+        "/subject/json" => Answer::json(200, &json!({ "id_token": SUBJECT_TOKEN, "other": 1 })),
+        _ => Answer::bytes(404, "text/plain", "there is nothing here"),
     }
 }
 

@@ -157,6 +157,15 @@ async fn where_somebody_named_other_credentials_gcloud_is_not_asked() {
     let cloud = program.found(&[("GOOGLE_APPLICATION_CREDENTIALS", "/nowhere/key.json")]);
     cloud.error(KEY, Misconfigured).await;
     assert_eq!(program.asked(), Vec::<String>::new());
+    // Nor where they are there and not accepted.
+    let cloud = program.found(&[("GOOGLE_APPLICATION_CREDENTIALS", "key.json")]);
+    let key = cloud.house.path().join("key.json");
+    fs::write(&key, cloud.google.authorized_user().to_string()).unwrap();
+    cloud.google.fail(Fault::InvalidGrant, 1);
+    cloud.error(KEY, Refused).await;
+    fs::write(&key, json!({ "type": "gdch_service_account" }).to_string()).unwrap();
+    cloud.error(KEY, Misconfigured).await;
+    assert_eq!(program.asked(), Vec::<String>::new());
 }
 
 #[tokio::test]
