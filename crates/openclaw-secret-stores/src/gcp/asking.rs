@@ -34,6 +34,8 @@ pub(super) struct Asking<'a> {
     pub(super) shown: &'a str,
     /// Whose the token will be, in words.
     pub(super) origin: &'a str,
+    /// The service account that it will be of, if it is known.
+    pub(super) account: Option<&'a str>,
     /// What to try where the credentials are not accepted.
     pub(super) hint: &'a str,
 }

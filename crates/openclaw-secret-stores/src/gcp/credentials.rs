@@ -117,6 +117,7 @@ impl Credentials {
             http: &self.http,
             shown: &shown,
             origin: &identity.origin,
+            account: identity.account.as_deref(),
             hint: &identity.hint,
         };
         let token = self.token_of_file(&identity, &asking, until).await;
@@ -133,7 +134,7 @@ impl Credentials {
             project: identity.project,
             quota_project: identity.quota_project,
             origin: identity.origin,
-            member: identity.member,
+            member: identity.account.map(|it| format!("serviceAccount:{it}")),
             hint: identity.hint,
             is_self_signed: identity.source.is_service_account()
                 && self.kept().way == Way::SelfSigned,

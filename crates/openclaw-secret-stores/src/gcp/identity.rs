@@ -21,8 +21,8 @@ pub(super) struct Identity {
     pub(super) quota_project: Option<String>,
     /// Who this is, in words.
     pub(super) origin: String,
-    /// Who this is, as permissions are given to it.
-    pub(super) member: Option<String>,
+    /// The service account that this is, if it is known.
+    pub(super) account: Option<String>,
     /// What to try where the credentials are not accepted.
     pub(super) hint: String,
 }
@@ -72,7 +72,7 @@ impl Identity {
                 Some(account) => format!("the service account {account}"),
                 None => format!("the credentials in {shown}"),
             },
-            member: account.map(|account| format!("serviceAccount:{account}")),
+            account,
             hint: Source::hint(part, &clean),
             source,
         })

@@ -113,7 +113,7 @@ fn refused(asking: &Asking<'_>, answer: &Response<Bytes>) -> SecretError {
         .hint(format!(
             "run `gcloud iam service-accounts add-iam-policy-binding {} \
              --role=roles/iam.serviceAccountTokenCreator --member=MEMBER`",
-            origin.rsplit(' ').next().unwrap_or("ACCOUNT")
+            asking.account.unwrap_or("ACCOUNT")
         )),
         (StatusCode::NOT_FOUND, _) => error("there is no such account"),
         _ => error("the request is not accepted"),

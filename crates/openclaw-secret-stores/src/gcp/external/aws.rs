@@ -3,6 +3,7 @@
 use openclaw_secrets::Secret;
 use reqsign_core::hash::{hex_hmac_sha256, hex_sha256, hmac_sha256};
 use reqsign_core::time::Timestamp;
+use secrecy::zeroize::Zeroizing;
 use serde_json::json;
 use url::{Url, form_urlencoded};
 
@@ -82,10 +83,10 @@ impl AwsSubject {
             "{ALGORITHM}\n{time}\n{scope}\n{}",
             hex_sha256(request.as_bytes())
         );
-        let mut key = format!("AWS4{}", credential.secret_access_key).into_bytes();
-        for part in scope.split('/') {
-            key = hmac_sha256(&key, part.as_bytes());
-        }
+        let key = format!("AWS4{}", credential.secret_access_key).into_bytes();
+        let key = scope.split('/').fold(Zeroizing::new(key), |key, part| {
+            Zeroizing::new(hmac_sha256(&key, part.as_bytes()))
+        });
         let signature = hex_hmac_sha256(&key, signed.as_bytes());
         let id = &credential.access_key_id;
         headers.push((
@@ -98,7 +99,8 @@ impl AwsSubject {
             .iter()
             .map(|(key, value)| json!({ "key": key, "value": value }))
             .collect();
-        let token = json!({ "url": address.as_str(), "method": "POST", "headers": headers });
+        let url = self.question.replace("{region}", region);
+        let token = json!({ "url": url, "method": "POST", "headers": headers });
         Some(form_urlencoded::byte_serialize(token.to_string().as_bytes()).collect())
     }
 }
@@ -160,6 +162,9 @@ mod tests {
         ] {
             let question = signed(QUESTION, token).unwrap();
             assert_eq!(question["method"], "POST");
+            let url =
+                "https://sts.eu-west-1.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15";
+            assert_eq!(question["url"], url);
             let headers = question["headers"].as_array().unwrap();
             assert_eq!(headers[0]["value"], "sts.eu-west-1.amazonaws.com");
             assert_eq!(headers[1]["value"], "20200815T015049Z");
