@@ -2,3 +2,5 @@
 
 #[cfg(test)]
 mod house;
+#[cfg(all(test, target_os = "linux"))]
+mod real;

@@ -1,0 +1,3 @@
+//! Stores that others wrote: `scripts/partners` gets them.
+
+mod keyring;
