@@ -54,10 +54,14 @@ pub(super) struct Place {
 impl Place {
     /// The bus that the variables name, or the one that systemd gives to this user. Clients that
     /// start us may leave out the variables.
+    ///
+    /// A `.env` file has no say in it: an address can name a program to start, and whoever left such
+    /// a file in a directory would be sent the credentials.
     pub(super) fn of(environment: &Environment) -> Self {
-        let variable = |name| {
-            let value = environment.variable(name);
-            value.filter(|value| !value.is_empty())
+        let variable = |wanted: &str| {
+            let mut variables = environment.process_variables();
+            let found = variables.find(|(name, value)| *name == wanted && !value.is_empty());
+            found.map(|(_, value)| value)
         };
         if let Some(address) = variable("DBUS_SESSION_BUS_ADDRESS") {
             return Self {

@@ -1,6 +1,5 @@
-use openclaw_config::Environment;
-
 use super::*;
+#[cfg(target_os = "linux")]
 use crate::error::SecretErrorKind;
 
 #[cfg(target_os = "linux")]
