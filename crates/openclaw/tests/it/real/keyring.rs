@@ -105,6 +105,28 @@ fn the_scheme_of_a_header_stays_in_the_configuration() {
 }
 
 #[test]
+fn what_was_stored_reaches_the_server_in_every_command_from_then_on() {
+    let (mut lab, keychain) = lab!();
+    let url = lab.stranger("http");
+    let line = ["mcp", "connect", &url, "--name", "n", "-H"];
+    lab.done(&[&line[..], &["Authorization=Bearer xyz-0123456789"]].concat());
+    let report = lab.json(&["doctor"]);
+    assert_eq!(report["ok"], true, "{report:#}");
+    // It was changed in the keyring, by somebody else: the next command has the new one.
+    keychain
+        .store("openclaw", "n.headers.Authorization", b"abc-9876543210")
+        .unwrap();
+    let run = lab.done(&["mcp", "call", "n/headers"]);
+    assert!(run.stdout.contains("Bearer [REDACTED]"), "{run}");
+    assert!(!run.to_string().contains("abc-9876543210"), "{run}");
+    let heard = lab.heard_at_address();
+    assert!(
+        heard.contains("\"authorization\":\"Bearer abc-9876543210\""),
+        "{heard}"
+    );
+}
+
+#[test]
 fn nothing_is_stored_for_a_server_that_is_not_reached() {
     let (mut lab, keychain) = lab!();
     let before = lab.config_text();
