@@ -38,7 +38,7 @@ fn credentials_are_found_where_a_reference_can_stand() {
         "headers": { "Authorization": "Bearer xyz123xyz", "X-Team": "a", "x-api-key": "k1k2k3k4" },
         "apiKey": "abcdef123456",
         "auth": { "clientId": "me", "clientSecret": "s3cr3ts3cr3t" },
-        "oauth": { "clientSecret": "0ther0ther0ther" },
+        "oauth": { "clientSecret": "0123-0123-0123" },
     });
     let expected = strings(&[
         ("env.GITHUB_TOKEN", "", "hunter2hunter2"),
@@ -46,7 +46,7 @@ fn credentials_are_found_where_a_reference_can_stand() {
         ("headers.x-api-key", "", "k1k2k3k4"),
         ("apiKey", "", "abcdef123456"),
         ("auth.clientSecret", "", "s3cr3ts3cr3t"),
-        ("oauth.clientSecret", "", "0ther0ther0ther"),
+        ("oauth.clientSecret", "", "0123-0123-0123"),
     ]);
     assert_eq!(found(&entry), expected);
 }
