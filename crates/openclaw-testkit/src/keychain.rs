@@ -207,7 +207,10 @@ impl Keychain {
             let asked = self.secret_tool(&["search", "nothing", "has this"], b"");
             control.exists()
                 && asked.is_ok_and(|it| {
-                    it.status.success() && !String::from_utf8_lossy(&it.stderr).contains("rror")
+                    it.status.success()
+                        && !String::from_utf8_lossy(&it.stderr)
+                            .to_lowercase()
+                            .contains("error")
                 })
         };
         self.ready("gnome-keyring-daemon", is_there)
