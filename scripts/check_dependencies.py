@@ -86,6 +86,7 @@ OWN_DEPENDENCIES = {
         "openclaw-import",
         "openclaw-process",
         "openclaw-runtime",
+        "openclaw-secret-stores",
         "openclaw-secrets",
         "openclaw-state",
         "openclaw-testkit",

@@ -1,16 +1,212 @@
-//! stub
+//! The keyring of the operating system: `secret://keyring/SERVICE/ACCOUNT`.
+//!
+//! | system | what it is | how an entry is found |
+//! |---|---|---|
+//! | Linux | the Secret Service on the session bus: GNOME Keyring, KDE Wallet, `KeePassXC` | the attributes `service` and `username` |
+//! | macOS | the login keychain | a generic password with this service and account |
+//! | Windows | the Credential Manager | a generic credential with the target `ACCOUNT.SERVICE` |
+//!
+//! On Linux, `secret-tool store --label x service SERVICE username ACCOUNT` stores what we find, and
+//! `secret-tool lookup service SERVICE username ACCOUNT` finds what we store. Entries of ours have
+//! libsecret's generic schema as well, so that storing one anew with `secret-tool` replaces it rather
+//! than adds a second.
 
-use openclaw_secrets::SecretReference;
-use tokio::time::Instant;
+#[cfg(any(target_os = "macos", windows, test))]
+mod native;
+#[cfg(target_os = "linux")]
+mod secret_service;
+#[cfg(target_os = "linux")]
+use self::secret_service as system;
+#[cfg(any(target_os = "macos", windows))]
+use native as system;
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
+mod nothing;
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
+use nothing as system;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use openclaw_config::Environment;
+use openclaw_secrets::{Secret, SecretReference};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
 
 use crate::error::SecretError;
-use crate::provider::{Fetching, SecretProvider, all_failed};
+use crate::provider::{Fetched, Fetching, SecretProvider, all_failed};
+use crate::surroundings::Surroundings;
 
-#[derive(Default)]
-pub(crate) struct KeyringProvider;
+/// How long the keyring may take: a person may have to type its password.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How much earlier than whoever asks we give up, so that our words are heard.
+const MARGIN: Duration = Duration::from_millis(100);
+/// How many callers the keyring is asked for at the same time.
+const AT_ONCE: usize = 4;
 
-impl SecretProvider for KeyringProvider {
-    fn fetch<'p>(&'p self, references: &'p [SecretReference], _until: Instant) -> Fetching<'p> {
-        Box::pin(async move { all_failed(references, &SecretError::unavailable("stub")) })
+/// The keyring of the operating system.
+///
+/// Nothing is opened before it is needed, and nothing is kept open: every call sees the keyring as it
+/// is then, and no call outlasts its deadline.
+#[derive(Clone)]
+pub struct Keyring {
+    place: system::Place,
+    patience: Duration,
+    turns: Arc<Semaphore>,
+}
+
+impl Keyring {
+    /// The keyring that a process with these variables has.
+    pub fn new(environment: &Environment) -> Self {
+        Self {
+            place: system::Place::of(environment),
+            patience: PATIENCE,
+            turns: Arc::new(Semaphore::new(AT_ONCE)),
+        }
+    }
+
+    /// The same, with more or less time for every call than ten seconds.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Says why secrets can't be kept, if they can't. A locked keyring stays locked.
+    pub async fn check(&self) -> Result<(), SecretError> {
+        self.within(async |open| open.check().await).await
+    }
+
+    /// Gets a secret, if there is one.
+    pub async fn get(&self, service: &str, account: &str) -> Result<Option<Secret>, SecretError> {
+        self.within(async |open| open.get(service, account).await)
+            .await
+    }
+
+    /// Stores a secret, in the place of the one that is there.
+    pub async fn set(
+        &self,
+        service: &str,
+        account: &str,
+        secret: &Secret,
+    ) -> Result<(), SecretError> {
+        self.within(async |open| open.set(service, account, secret).await)
+            .await
+    }
+
+    /// Deletes a secret, and says whether there was one.
+    pub async fn delete(&self, service: &str, account: &str) -> Result<bool, SecretError> {
+        self.within(async |open| open.delete(service, account).await)
+            .await
+    }
+
+    /// Opens the keyring when it is our turn, and does something with it before time is up.
+    async fn within<T>(
+        &self,
+        action: impl AsyncFnOnce(&system::Open) -> Result<T, SecretError>,
+    ) -> Result<T, SecretError> {
+        let until = Instant::now() + self.patience;
+        let asking = Asking::default();
+        let work = async {
+            // An error would mean that the semaphore is closed.
+            let _turn = self.turns.acquire().await;
+            action(&self.place.open(asking.clone()).await?).await
+        };
+        let result = timeout_at(until, work).await;
+        result.unwrap_or_else(|_| Err(asking.too_late(self.patience)))
     }
 }
+
+/// Whether the keyring waits for a person.
+#[derive(Clone, Default)]
+struct Asking(Arc<AtomicBool>);
+
+impl Asking {
+    /// Notes that a person is asked for something from here on.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "other systems do not say that they ask")
+    )]
+    fn begin(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that nobody is asked any more.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "other systems do not say that they ask")
+    )]
+    fn end(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    /// Why nothing came of it in time.
+    fn too_late(&self, patience: Duration) -> SecretError {
+        if self.0.load(Ordering::Relaxed) {
+            let reason =
+                format!("the keyring is locked, and nobody unlocked it within {patience:?}");
+            SecretError::unavailable(reason).hint(system::UNLOCKING)
+        } else {
+            SecretError::unavailable(format!("the keyring did not answer within {patience:?}"))
+                .hint("a window may be asking for its password; else start the keyring anew")
+        }
+    }
+}
+
+/// A name that the keyring has no entry for.
+fn missing(service: &str, account: &str) -> SecretError {
+    SecretError::missing(format!(
+        "the keyring has no entry for the service {service:?} and the account {account:?}"
+    ))
+    .hint(system::storing(service, account))
+}
+
+/// Entries of the keyring, for the resolver.
+pub(crate) struct KeyringProvider {
+    keyring: Keyring,
+}
+
+impl KeyringProvider {
+    pub(crate) fn new(surroundings: &Surroundings) -> Self {
+        Self {
+            keyring: Keyring::new(&surroundings.environment),
+        }
+    }
+}
+
+impl SecretProvider for KeyringProvider {
+    fn fetch<'p>(&'p self, references: &'p [SecretReference], until: Instant) -> Fetching<'p> {
+        let patience = until.saturating_duration_since(Instant::now() + MARGIN);
+        // All are read from one open keyring: its password is asked for once.
+        let reading = async move |open: &system::Open| {
+            let mut answers: Vec<Fetched> = Vec::with_capacity(references.len());
+            for reference in references {
+                answers.push(one(open, reference).await);
+            }
+            Ok(answers)
+        };
+        Box::pin(async move {
+            let keyring = self.keyring.clone().patience(patience);
+            let answers = keyring.within(reading).await;
+            answers.unwrap_or_else(|error| all_failed(references, &error))
+        })
+    }
+}
+
+async fn one(open: &system::Open, reference: &SecretReference) -> Fetched {
+    let SecretReference::Keyring {
+        service, account, ..
+    } = reference
+    else {
+        return Err(SecretError::misconfigured(
+            "it is not an entry of the keyring",
+        ));
+    };
+    match open.get(service, account).await? {
+        Some(secret) => Ok(secret.into()),
+        None => Err(missing(service, account)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

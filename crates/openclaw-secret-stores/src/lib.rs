@@ -28,6 +28,7 @@ mod value;
 mod vault;
 
 pub use error::{SecretError, SecretErrorKind};
+pub use keyring::Keyring;
 pub use provider::Remark;
 pub use resolver::{Resolved, SecretResolver};
 pub use surroundings::Surroundings;

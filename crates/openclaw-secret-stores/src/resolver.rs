@@ -63,7 +63,7 @@ impl SecretResolver {
             gcp: Arc::new(Gcp::new(surroundings.clone())),
             aws: Arc::new(Aws::new(surroundings.clone())),
             vault: Arc::new(Vault::new(surroundings.clone())),
-            keyring: Arc::new(KeyringProvider::default()),
+            keyring: Arc::new(KeyringProvider::new(&surroundings)),
             surroundings,
         }
     }

@@ -7,6 +7,7 @@
 //! | `running` | starting the program from a test, and ending it | what is said to it |
 //! | `journal` | reading what the program saw | deciding whether that was right |
 //! | `figures` | figures of benchmarks beside their budgets | measuring |
+//! | `keychain` | a real keyring on a bus of its own | what is stored in it |
 //! | `stand_in` | HTTP servers that stand in for services which can't be had here | what they answer |
 //! | `certificates` | authorities of our own, and what they vouch for | |
 //! | `fake_google` | a stand-in for Google's Secret Manager and for what gives access tokens | a client |
@@ -19,6 +20,8 @@ pub mod fake_server;
 pub mod fake_vault;
 pub mod figures;
 mod journal;
+#[cfg(unix)]
+pub mod keychain;
 pub mod leaks;
 mod running;
 pub mod stand_in;

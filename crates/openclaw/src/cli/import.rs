@@ -17,6 +17,9 @@ pub(crate) struct ImportOptions {
     /// Replaces servers of the same name
     #[arg(long)]
     pub(crate) force: bool,
+    /// Writes credentials to the configuration, not to the keyring
+    #[arg(long)]
+    pub(crate) no_keyring: bool,
     #[command(flatten)]
     pub(crate) json: Json,
 }

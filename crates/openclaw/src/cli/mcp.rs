@@ -223,6 +223,9 @@ pub(crate) struct ConnectOptions {
     /// Replaces a server of the same name
     #[arg(long)]
     pub(crate) force: bool,
+    /// Writes credentials to the configuration, not to the keyring
+    #[arg(long)]
+    pub(crate) no_keyring: bool,
     /// The address of a server, as the TypeScript OpenClaw takes it
     #[arg(long, hide = true, value_name = "URL", conflicts_with_all = ["program", "command"])]
     pub(crate) url: Option<String>,

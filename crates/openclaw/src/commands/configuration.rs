@@ -4,6 +4,7 @@ use openclaw_config::{Agent, AgentId, Config, Kind, Report, load};
 
 use crate::commands::Session;
 use crate::failure::Failure;
+use crate::logging::FILE_ONLY;
 
 /// The configuration; a file that can't be used is a failure with all its errors.
 pub(super) fn usable_config(session: &Session<'_>) -> Result<Config, Failure> {
@@ -14,11 +15,13 @@ pub(super) fn usable_config(session: &Session<'_>) -> Result<Config, Failure> {
     loaded.config.ok_or_else(|| unusable(&loaded.report))
 }
 
-/// Notes which servers have credentials in the file itself.
+/// Notes which servers have credentials in the file itself. Who looks at the terminal has asked for
+/// something else: `config validate` and `doctor` say it there.
 fn log_plaintext(report: &Report) {
     let warnings = report.warnings();
     for warning in warnings.filter(|it| it.kind() == Kind::PlaintextCredential) {
-        tracing::warn!(server = warning.server(), "{}", warning.message());
+        let message = warning.message();
+        tracing::warn!(target: FILE_ONLY, server = warning.server(), "{message}");
     }
 }
 

@@ -4,7 +4,7 @@ use openclaw_content::shown_line;
 use serde_json::{Value as Json, json};
 use unicode_width::UnicodeWidthStr;
 
-use crate::render::{LINE, Page, Tone, count, name, padded};
+use crate::render::{LINE, Page, StoredCredential, Tone, count, name, padded};
 
 /// The columns of a name that stands beside its target.
 const WIDEST: usize = 30;
@@ -40,6 +40,8 @@ pub(crate) enum ImportOutcome {
     Taken {
         target: String,
         notes: Vec<String>,
+        /// Its credentials that the keyring has now, or would have.
+        stored: Vec<StoredCredential>,
         is_written: bool,
     },
     /// It is not, for this reason.
@@ -54,10 +56,14 @@ impl ImportOutcome {
         }
     }
 
-    /// Says that it stands in the configuration now.
-    pub(crate) fn set_written(&mut self) {
-        if let Self::Taken { is_written, .. } = self {
-            *is_written = true;
+    /// Says which credentials the keyring has, and whether the server is written.
+    pub(crate) fn set_stored(&mut self, credentials: Vec<StoredCredential>, written: bool) {
+        if let Self::Taken {
+            stored, is_written, ..
+        } = self
+        {
+            *stored = credentials;
+            *is_written = written;
         }
     }
 }
@@ -74,10 +80,12 @@ impl ImportReport {
                     ImportOutcome::Taken {
                         target,
                         notes,
+                        stored,
                         is_written,
                     } => imported.push(json!({
                         "name": name, "from": from, "path": path,
-                        "target": target, "notes": notes, "written": is_written,
+                        "target": target, "notes": notes, "stored": stored,
+                        "written": is_written,
                     })),
                     ImportOutcome::Skipped(reason) => skipped.push(json!({
                         "name": name, "from": from, "path": path, "reason": reason,
@@ -138,10 +146,23 @@ fn server(line: &ImportLine, column: usize, page: Page) -> String {
         format!("  {shown}\n{margin}")
     };
     match &line.outcome {
-        ImportOutcome::Taken { target, notes, .. } => {
+        ImportOutcome::Taken {
+            target,
+            notes,
+            stored,
+            is_written,
+        } => {
             let mut text = format!("{beginning}{}\n", page.line(target, column));
             for note in notes {
                 text.push_str(&format!("{margin}note: {}\n", shown_line(note, LINE)));
+            }
+            let verb = if *is_written {
+                "stored in"
+            } else {
+                "would be stored in"
+            };
+            for stored in stored {
+                text.push_str(&format!("{margin}{}", stored.line(verb)));
             }
             text
         }

@@ -11,6 +11,7 @@ mod overview;
 mod prompts;
 mod resources;
 mod servers;
+mod stored;
 mod tools;
 
 use openclaw_content::shown_line;
@@ -23,6 +24,7 @@ pub(crate) use overview::overview;
 pub(crate) use prompts::{prompt, prompts};
 pub(crate) use resources::{read, resources};
 pub(crate) use servers::{servers, status_words};
+pub(crate) use stored::{StoredCredential, forgotten, stored};
 pub(crate) use tools::tools;
 
 /// How many characters of a name are shown at most; no honest one is longer.

@@ -37,7 +37,8 @@ fn headers_are_sent_when_it_is_tried_and_ever_after() {
     let mut lab = Lab::empty();
     let url = lab.stranger("http --require-header X-Key=0123456789abcdef");
     let key = "X-Key=0123456789abcdef";
-    let run = lab.done(&["mcp", "connect", &url, "--name", "n", "--header", key]);
+    let connect = ["mcp", "connect", "--no-keyring", &url];
+    let run = lab.done(&[&connect[..], &["--name", "n", "--header", key]].concat());
     assert!(run.stdout.starts_with("n: connected"), "{run}");
     assert!(run.stderr.contains("plaintext credentials"), "FR-5: {run}");
     assert!(!run.to_string().contains("0123456789abcdef"), "{run}");

@@ -31,7 +31,7 @@ fn names(list: &Json) -> Vec<&str> {
 fn what_would_be_taken_over_is_shown_by_client_and_file() {
     let lab = home();
     let before = lab.config_text();
-    let run = lab.done(&["mcp", "import", "--dry-run"]);
+    let run = lab.done(&["mcp", "import", "--no-keyring", "--dry-run"]);
     insta::assert_snapshot!(run);
     assert_eq!(lab.config_text(), before);
 }
@@ -39,7 +39,7 @@ fn what_would_be_taken_over_is_shown_by_client_and_file() {
 #[test]
 fn servers_are_taken_over_once() {
     let lab = home();
-    let run = lab.done(&["mcp", "import", "--json"]);
+    let run = lab.done(&["mcp", "import", "--no-keyring", "--json"]);
     let report = run.json();
     assert_eq!(names(&report["imported"]), ["docs", "files", "github"]);
     for server in report["imported"].as_array().unwrap() {
@@ -62,7 +62,9 @@ fn servers_are_taken_over_once() {
     let shown = lab.done(&["mcp", "show"]).json();
     assert_eq!(shown["docs"]["command"], "other-docs");
     assert_eq!(shown["files"]["args"][1], "files-mcp");
-    let again = lab.done(&["mcp", "import", "--json"]).json();
+    let again = lab
+        .done(&["mcp", "import", "--no-keyring", "--json"])
+        .json();
     let written = |it: &Json| it["written"] == true;
     let imported = again["imported"].as_array().unwrap();
     assert!(!imported.iter().any(written), "nothing is to do: {again:#}");
@@ -73,7 +75,7 @@ fn servers_are_taken_over_once() {
 fn a_credential_in_plain_text_is_warned_about_once_and_never_shown() {
     let lab = home();
     for more in [&["--dry-run"][..], &["--json"], &[]] {
-        let run = lab.done(&[&["mcp", "import", "--force"], more].concat());
+        let run = lab.done(&[&["mcp", "import", "--no-keyring", "--force"], more].concat());
         assert!(!run.to_string().contains("ghp_"), "{run}");
         let warned = run.stderr.matches("plaintext credentials").count();
         let wanted = usize::from(!more.is_empty());
@@ -85,7 +87,7 @@ fn a_credential_in_plain_text_is_warned_about_once_and_never_shown() {
 #[test]
 fn a_name_that_is_taken_is_left_alone_unless_forced() {
     let lab = home().settings(json!({ "mcp": { "servers": { "docs": { "command": "mine" } } } }));
-    let source = ["mcp", "import", "--from", "claude"];
+    let source = ["mcp", "import", "--no-keyring", "--from", "claude"];
     let run = lab.done(&source);
     assert!(
         run.stdout
@@ -109,7 +111,14 @@ fn a_name_that_is_taken_is_left_alone_unless_forced() {
 fn one_client_or_one_file_can_be_named() {
     let lab = home();
     let report = lab
-        .done(&["mcp", "import", "--from", "cursor", "--json"])
+        .done(&[
+            "mcp",
+            "import",
+            "--no-keyring",
+            "--from",
+            "cursor",
+            "--json",
+        ])
         .json();
     assert_eq!(names(&report["imported"]), ["docs", "github"]);
     let lab = home();
@@ -117,7 +126,7 @@ fn one_client_or_one_file_can_be_named() {
         "shared.json",
         r#"{ "servers": { "x": { "command": "x-mcp" } } }"#,
     );
-    let report = lab.json(&["mcp", "import", "--from", "shared.json"]);
+    let report = lab.json(&["mcp", "import", "--no-keyring", "--from", "shared.json"]);
     assert_eq!(names(&report["imported"]), ["x"]);
     assert!(
         report["imported"][0]["path"]
@@ -136,24 +145,27 @@ fn a_source_that_is_not_there_is_a_mistake() {
         ("cursor", "there are no servers of Cursor; looked at: "),
         ("", "expected one of claude"),
     ] {
-        let run = lab.run(&["mcp", "import", "--from", source]);
+        let run = lab.run(&["mcp", "import", "--no-keyring", "--from", source]);
         assert_eq!(run.code, Some(2), "{run}");
         assert!(run.stderr.contains(words), "{run}");
     }
-    let error = lab.failure(&["mcp", "import", "--from", "missing.json"], 2);
+    let error = lab.failure(
+        &["mcp", "import", "--no-keyring", "--from", "missing.json"],
+        2,
+    );
     assert_eq!(error["code"], "unknown-source");
 }
 
 #[test]
 fn nothing_to_import_is_no_mistake() {
     let lab = Lab::empty();
-    let run = lab.done(&["mcp", "import"]);
+    let run = lab.done(&["mcp", "import", "--no-keyring"]);
     assert!(
         run.stdout
             .starts_with("no servers of other MCP clients were found"),
         "{run}"
     );
-    let report = lab.json(&["mcp", "import"]);
+    let report = lab.json(&["mcp", "import", "--no-keyring"]);
     assert_eq!(
         report,
         json!({ "imported": [], "skipped": [], "problems": [] })
@@ -164,13 +176,20 @@ fn nothing_to_import_is_no_mistake() {
 fn a_named_file_that_cannot_be_used_is_a_failure() {
     let lab = Lab::empty();
     lab.home.write("broken.json", "{ \"mcpServers\": ");
-    let run = lab.run(&["mcp", "import", "--from", "broken.json", "--json"]);
+    let run = lab.run(&[
+        "mcp",
+        "import",
+        "--no-keyring",
+        "--from",
+        "broken.json",
+        "--json",
+    ]);
     assert_eq!(run.code, Some(1), "{run}");
     assert_eq!(run.json()["problems"].as_array().unwrap().len(), 1);
     // Beside others it costs only itself.
     let lab = home();
     lab.home.write(".codex/config.toml", "[mcp_servers");
-    let run = lab.done(&["mcp", "import", "--dry-run"]);
+    let run = lab.done(&["mcp", "import", "--no-keyring", "--dry-run"]);
     assert!(run.stdout.contains("3 servers would be imported"), "{run}");
     assert!(
         run.stdout
@@ -186,7 +205,7 @@ fn what_is_said_about_a_server_stands_beside_it() {
         "far": { "url": "http://192.0.2.1/mcp", "flavour": "sweet" },
     } });
     lab.home.write("some.json", &servers.to_string());
-    let run = lab.done(&["mcp", "import", "--from", "some.json"]);
+    let run = lab.done(&["mcp", "import", "--no-keyring", "--from", "some.json"]);
     assert!(run.stdout.contains("\n       note: "), "{run}");
     assert!(run.stdout.contains("flavour"), "{run}");
     assert!(run.stderr.contains("can read along"), "{run}");
@@ -196,7 +215,14 @@ fn what_is_said_about_a_server_stands_beside_it() {
 fn a_server_that_cannot_be_written_is_a_failure_and_the_others_are_taken() {
     let elsewhere = json!({ "mcp": { "servers": { "docs": { "command": "mine" } } } });
     let lab = home().settings(json!({ "agents": { "defaults": elsewhere } }));
-    let source = ["mcp", "import", "--from", "cursor", "--force"];
+    let source = [
+        "mcp",
+        "import",
+        "--no-keyring",
+        "--from",
+        "cursor",
+        "--force",
+    ];
     let run = lab.run(&source);
     assert_eq!(run.code, Some(1), "{run}");
     assert!(
@@ -216,10 +242,17 @@ fn a_rehearsal_makes_no_state_directory() {
         "some.json",
         r#"{ "mcpServers": { "x": { "command": "x-mcp" } } }"#,
     );
-    let run = home.run(&["mcp", "import", "--from", "some.json", "--dry-run"]);
+    let run = home.run(&[
+        "mcp",
+        "import",
+        "--no-keyring",
+        "--from",
+        "some.json",
+        "--dry-run",
+    ]);
     assert_eq!(run.code, Some(0), "{run}");
     assert!(!home.path().join(".openclaw").exists());
-    let run = home.run(&["mcp", "import", "--from", "some.json"]);
+    let run = home.run(&["mcp", "import", "--no-keyring", "--from", "some.json"]);
     assert_eq!(run.code, Some(0), "{run}");
     assert!(home.path().join(".openclaw/openclaw.json").exists());
 }
@@ -234,7 +267,13 @@ fn a_hostile_file_cannot_act_on_the_terminal() {
     } });
     lab.home.write("evil.json", &servers.to_string());
     for more in [&["--dry-run"][..], &["--dry-run", "--json"], &[]] {
-        let run = lab.run(&[&["mcp", "import", "--from", "evil.json"], more].concat());
+        let run = lab.run(
+            &[
+                &["mcp", "import", "--no-keyring", "--from", "evil.json"],
+                more,
+            ]
+            .concat(),
+        );
         assert!(run.stdout.contains("evil"), "{run}");
         assert_harmless(&run.stdout);
         assert_harmless(&run.stderr);

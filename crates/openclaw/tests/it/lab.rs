@@ -97,6 +97,12 @@ impl Lab {
         self.fakes.last().unwrap().journal()
     }
 
+    /// All that the server at an address that was added last has written down.
+    pub(crate) fn heard_at_address(&self) -> String {
+        let server = self.listening.last().unwrap();
+        std::fs::read_to_string(server.journal().path()).unwrap()
+    }
+
     /// How often the server that was added last was asked to call a tool.
     pub(crate) fn calls(&self) -> usize {
         let methods = self.journal().methods();

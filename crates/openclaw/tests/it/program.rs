@@ -9,13 +9,24 @@ use serde_json::Value as Json;
 /// A home directory, and the program that lives in it.
 pub(crate) struct Home {
     directory: tempfile::TempDir,
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Home {
     pub(crate) fn new() -> Self {
         Self {
             directory: tempfile::tempdir().unwrap(),
+            variables: Vec::new(),
         }
+    }
+
+    /// Gives the program more variables.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "for a keyring that there is on Linux alone")
+    )]
+    pub(crate) fn set(&mut self, variables: Vec<(&'static str, String)>) {
+        self.variables = variables;
     }
 
     pub(crate) fn with_config(text: &str) -> Self {
@@ -42,6 +53,9 @@ impl Home {
             .env_clear()
             .env("HOME", self.path())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            // Without it, the keyring of the person who runs the tests would be found.
+            .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus")
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .current_dir(self.path());
         command
     }

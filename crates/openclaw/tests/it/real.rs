@@ -1,5 +1,8 @@
 //! Servers that others wrote, through the whole program: `scripts/partners` installs them.
 
+#[cfg(target_os = "linux")]
+mod keyring;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};

@@ -1,4 +1,6 @@
 //! Stores that nobody here wrote.
 
 mod aws;
+#[cfg(target_os = "linux")]
+mod keyring;
 mod partners;

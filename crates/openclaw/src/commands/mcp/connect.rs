@@ -8,11 +8,12 @@ use crate::cli::ConnectOptions;
 use crate::commands::Session;
 use crate::commands::configuration::usable_config;
 use crate::commands::engine::{answered, with_engine_of};
-use crate::commands::mcp::definitions;
+use crate::commands::mcp::credentials::credentials;
 use crate::commands::mcp::entry::{NewServer, Wanted, wanted};
-use crate::commands::mcp::{servers, trial};
+use crate::commands::mcp::keeping::{Forgotten, Keeper, KeptServer};
+use crate::commands::mcp::{definitions, keeping, servers, trial};
 use crate::failure::{Exit, Failure};
-use crate::render;
+use crate::render::{self, StoredCredential};
 
 pub(super) fn run(
     session: &mut Session<'_>,
@@ -55,15 +56,59 @@ fn add(
     if is_there && !options.force {
         return Err(definitions::exists(name));
     }
-    let trial = trial::config(session, server, &config)?;
+    // It is tried with its credentials as they were given: nothing is stored before it works.
+    let trial = trial::judged(session, server, &config)?;
     let details = if options.no_check {
         None
     } else {
-        Some(tried(session, trial, name)?)
+        Some(tried(session, trial.config, name)?)
     };
-    let path = definitions::write(session, &server.name, server.entry.clone(), options.force)?;
-    tell(session, name, &path, details.as_ref(), options.json.wanted)?;
+    let keeper = if options.no_keyring || credentials(&server.entry).is_empty() {
+        None
+    } else {
+        Some(Keeper::new(session, &config)?)
+    };
+    let absence = keeper.as_ref().map(Keeper::absence).transpose()?.flatten();
+    let written = match &keeper {
+        Some(keeper) if absence.is_none() => {
+            keeper.write(session, server, &config, options.force)?
+        }
+        _ => KeptServer {
+            path: definitions::write(session, &server.name, server.entry.clone(), options.force)?,
+            stored: Vec::new(),
+            warnings: trial.warnings,
+        },
+    };
+    session.output.warn(&written.warnings)?;
+    session.output.warn(absence.as_slice())?;
+    let forgotten = if is_there {
+        keeping::forget(session, &config, name)?
+    } else {
+        Forgotten::default()
+    };
+    session.output.warn(&forgotten.warnings)?;
+    let written = Written {
+        name,
+        path: &written.path,
+        details: details.as_ref(),
+        stored: &written.stored,
+        deleted: &forgotten.deleted,
+    };
+    tell(session, &written, options.json.wanted)?;
     Ok(Exit::Done)
+}
+
+/// What was done.
+struct Written<'w> {
+    name: &'w str,
+    /// The file.
+    path: &'w str,
+    /// The server, if it was tried.
+    details: Option<&'w ServerDetails>,
+    /// Its credentials that the keyring has now.
+    stored: &'w [StoredCredential],
+    /// Those of the server in whose place it is, which nothing uses any more.
+    deleted: &'w [StoredCredential],
 }
 
 /// Connects the new server, to see whether that works.
@@ -111,18 +156,21 @@ fn unreached(details: &ServerDetails) -> Failure {
     Failure::failed("unreachable", message).hint(NOTHING_WRITTEN)
 }
 
-fn tell(
-    session: &mut Session<'_>,
-    name: &str,
-    path: &str,
-    details: Option<&ServerDetails>,
-    json: bool,
-) -> Result<(), Failure> {
+fn tell(session: &mut Session<'_>, written: &Written<'_>, json: bool) -> Result<(), Failure> {
+    let Written {
+        name,
+        path,
+        details,
+        stored,
+        deleted,
+    } = written;
     if json {
         let written = json!({
             "name": name,
             "written": true,
             "config": path,
+            "stored": stored,
+            "deleted": deleted,
             "server": details,
         });
         return session.output.print_report(&written);
@@ -137,6 +185,8 @@ fn tell(
     session
         .output
         .print(&format!("{name}: {state}; written to {path}\n"))?;
+    session.output.print(&render::stored(stored))?;
+    session.output.print(&render::forgotten(deleted))?;
     if details.is_some_and(|details| details.report.state == ShownState::NeedsAuth) {
         let hint = format!("hint: log in with `openclaw mcp auth {name}`\n");
         session.output.explain(&hint)?;

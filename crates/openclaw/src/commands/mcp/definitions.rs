@@ -7,8 +7,10 @@ use serde_json::{Map, Value as Json, json};
 use crate::commands::Session;
 use crate::commands::configuration::{errors, find_agent, unknown_server, usable_config};
 use crate::commands::engine::with_engine;
+use crate::commands::mcp::keeping::{self, Forgotten};
 use crate::commands::mcp::{entry, trial, words};
 use crate::failure::{Exit, Failure};
+use crate::render;
 
 /// Prints definitions as JSON, credentials hidden.
 pub(super) fn show(
@@ -87,30 +89,30 @@ pub(super) fn remove(
     name: &str,
     json: bool,
 ) -> Result<Exit, Failure> {
-    let known = {
-        let config = usable_config(session)?;
-        let mut known: Vec<String> = config
-            .servers()
-            .map(|server| server.name.to_string())
-            .collect();
-        known.sort_unstable();
-        known.dedup();
-        known
-    };
+    let before = usable_config(session)?;
+    let mut known: Vec<String> = before
+        .servers()
+        .map(|server| server.name.to_string())
+        .collect();
+    known.sort_unstable();
+    known.dedup();
     let server = entry::server_name(name)?;
     if known.iter().any(|known| known == name) {
         stop(session, agent, name)?;
     }
     let path =
         edit(session, &ServerEdit::Remove(server)).map_err(|failure| failure.told(&known))?;
+    let Forgotten { deleted, warnings } = keeping::forget(session, &before, name)?;
     if json {
-        let removed = json!({ "name": name, "removed": true, "config": path });
-        session.output.print_json(&removed)?;
+        let removed = json!({ "name": name, "removed": true, "config": path, "deleted": deleted });
+        session.output.print_report(&removed)?;
     } else {
         session
             .output
             .print(&format!("{name}: deleted from {path}\n"))?;
+        session.output.print(&render::forgotten(&deleted))?;
     }
+    session.output.warn(&warnings)?;
     Ok(Exit::Done)
 }
 

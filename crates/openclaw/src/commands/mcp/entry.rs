@@ -80,6 +80,7 @@ fn configured(name: &str, options: &ConnectOptions) -> Result<Wanted, Failure> {
         || !options.headers.is_empty()
         || !options.variables.is_empty()
         || options.no_check
+        || options.no_keyring
         || options.force;
     if for_new_ones {
         return Err(usage("there is nothing to add").hint(

@@ -1,20 +1,27 @@
 //! Servers of other MCP clients: found, checked as our own, written to the configuration.
 
+mod standing;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::sync::Arc;
 
-use openclaw_config::{Config, ConfiguredServer};
+use openclaw_config::Config;
 use openclaw_import::{Found, ImportedServer, Platform, Source, Surroundings, Variables, find};
 use serde_json::Value as Json;
 
 use crate::cli::ImportOptions;
 use crate::commands::Session;
 use crate::commands::configuration::{find_agent, usable_config};
+use crate::commands::mcp::credentials::credentials;
 use crate::commands::mcp::entry::{self, NewServer};
+use crate::commands::mcp::keeping::{self, Keeper};
 use crate::commands::mcp::{definitions, trial};
 use crate::failure::{Exit, Failure, Told};
-use crate::render::{self, ImportLine, ImportOutcome, ImportReport, ImportedFile};
+use crate::render::{
+    self, ImportLine, ImportOutcome, ImportReport, ImportedFile, StoredCredential,
+};
+
+use standing::Standing;
 
 pub(super) fn run(session: &mut Session<'_>, options: &ImportOptions) -> Result<Exit, Failure> {
     let source = match &options.from {
@@ -31,6 +38,7 @@ pub(super) fn run(session: &mut Session<'_>, options: &ImportOptions) -> Result<
         taken: BTreeMap::new(),
         warnings: Vec::new(),
         unwritten: 0,
+        keyring: LookedFor::NotYet,
     };
     let mut files = Vec::new();
     for file in &found {
@@ -92,6 +100,14 @@ struct Import<'o> {
     warnings: Vec<String>,
     /// How many servers could not be written.
     unwritten: usize,
+    keyring: LookedFor,
+}
+
+/// The keyring, once a server came that has something for it.
+enum LookedFor {
+    NotYet,
+    Nothing,
+    Keyring(Keeper),
 }
 
 impl Import<'_> {
@@ -135,10 +151,11 @@ impl Import<'_> {
         let mut taken = ImportOutcome::Taken {
             target: target(session, &trial.config, &server.name)?,
             notes: told(session, &server.notes),
+            stored: Vec::new(),
             is_written: false,
         };
         let place = format!("{} ({})", file.client, file.path.display());
-        match self.standing(&trial.config, &server.name) {
+        match self.standing(session, &trial.config, &new)? {
             Standing::Same => {
                 taken.note("it is there already, with the same definition");
                 self.taken.insert(server.name.clone(), place);
@@ -150,51 +167,73 @@ impl Import<'_> {
             }
             Standing::Other | Standing::New => {}
         }
-        if !self.options.dry_run {
-            let force = self.options.force;
-            match definitions::write(session, &new.name, new.entry, force) {
-                Ok(_) => taken.set_written(),
-                Err(Failure::Told(told)) => {
-                    self.unwritten += 1;
-                    return Ok(skipped(session, &told));
-                }
-                Err(other) => return Err(other),
+        match self.write(session, &new, trial.warnings) {
+            Ok(stored) => taken.set_stored(stored, !self.options.dry_run),
+            Err(Failure::Told(told)) => {
+                self.unwritten += 1;
+                return Ok(skipped(session, &told));
             }
+            Err(other) => return Err(other),
+        }
+        if self.options.force && !self.options.dry_run {
+            let forgotten = keeping::forget(session, &self.known, &server.name)?;
+            for line in render::forgotten(&forgotten.deleted).lines() {
+                taken.note(line);
+            }
+            self.warnings.extend(forgotten.warnings);
         }
         self.taken.insert(server.name.clone(), place);
-        self.warnings.extend(trial.warnings);
         Ok(taken)
     }
 
-    /// How a server stands to the one of its name that the configuration has.
-    fn standing(&self, trial: &Config, name: &str) -> Standing {
-        let named = |server: &&Arc<ConfiguredServer>| server.name.as_str() == name;
-        let new = trial.servers().find(named);
-        let mut there = self.known.servers().filter(named).peekable();
-        if there.peek().is_none() {
-            return Standing::New;
-        }
-        let is_same = |server: &Arc<ConfiguredServer>| {
-            new.is_some_and(|new| {
-                server.enabled == new.enabled && server.definition == new.definition
-            })
+    /// Writes a server, its credentials to the keyring where there is one. Returns those.
+    fn write(
+        &mut self,
+        session: &Session<'_>,
+        new: &NewServer,
+        mut warnings: Vec<String>,
+    ) -> Result<Vec<StoredCredential>, Failure> {
+        self.look_for_keyring(session, new)?;
+        let has_credentials = !credentials(&new.entry).is_empty();
+        let (force, is_rehearsal) = (self.options.force, self.options.dry_run);
+        let stored = match &self.keyring {
+            LookedFor::Keyring(keeper) if has_credentials && is_rehearsal => {
+                let (entry, stored) = keeper.rehearse(new);
+                warnings = trial::left(session, new, entry, &self.known)?;
+                stored
+            }
+            LookedFor::Keyring(keeper) if has_credentials => {
+                let written = keeper.write(session, new, &self.known, force)?;
+                warnings = written.warnings;
+                written.stored
+            }
+            _ => {
+                if !is_rehearsal {
+                    definitions::write(session, &new.name, new.entry.clone(), force)?;
+                }
+                Vec::new()
+            }
         };
-        if there.all(is_same) {
-            Standing::Same
-        } else {
-            Standing::Other
-        }
+        self.warnings.extend(warnings);
+        Ok(stored)
     }
-}
 
-/// How a server stands to the configuration.
-enum Standing {
-    /// It has none of this name.
-    New,
-    /// It has the very same.
-    Same,
-    /// It has another of this name.
-    Other,
+    /// Looks for a keyring, once, when the first server comes that has something for it.
+    fn look_for_keyring(&mut self, session: &Session<'_>, new: &NewServer) -> Result<(), Failure> {
+        let is_needless = self.options.no_keyring || credentials(&new.entry).is_empty();
+        if is_needless || !matches!(self.keyring, LookedFor::NotYet) {
+            return Ok(());
+        }
+        let keeper = Keeper::new(session, &self.known)?;
+        self.keyring = match keeper.absence()? {
+            Some(absence) => {
+                self.warnings.push(absence);
+                LookedFor::Nothing
+            }
+            None => LookedFor::Keyring(keeper),
+        };
+        Ok(())
+    }
 }
 
 /// A server that can't be used is left out; that nothing can be checked at all is a failure.

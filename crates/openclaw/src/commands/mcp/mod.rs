@@ -9,6 +9,8 @@
 //! | `trial` | a configuration that has nothing but a new server |
 //! | `entry` | the definition of a new server, from the command line |
 //! | `import` | servers of other clients: found, checked, written |
+//! | `credentials` | which credentials of a definition can be kept elsewhere |
+//! | `keeping` | those credentials in the keyring: stored, found again, deleted |
 //! | `naming` | the name of a new server that was given none |
 //! | `definitions` | definitions in the configuration: shown, written, deleted |
 //! | `words` | `KEY=VALUE`, and JSON from the command line |
@@ -16,9 +18,11 @@
 #[cfg(test)]
 pub(super) mod canned;
 mod connect;
+mod credentials;
 mod definitions;
 mod entry;
 mod import;
+mod keeping;
 mod naming;
 mod offers;
 mod servers;

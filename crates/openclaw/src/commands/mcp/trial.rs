@@ -11,22 +11,9 @@ use openclaw_secrets::{Secret, looks_like_credential};
 use serde_json::{Map, Value as Json, json};
 
 use crate::commands::Session;
+use crate::commands::mcp::credentials::credentials;
 use crate::commands::mcp::entry::NewServer;
 use crate::failure::Failure;
-
-/// A configuration of the new server alone, with the places of `known` that secrets come from.
-///
-/// What is wrong with it is told: errors as a failure, the rest as warnings, that of FR-5 about
-/// credentials in plain text among them.
-pub(super) fn config(
-    session: &mut Session<'_>,
-    server: &NewServer,
-    known: &Config,
-) -> Result<Config, Failure> {
-    let trial = judged(session, server, known)?;
-    session.output.warn(&trial.warnings)?;
-    Ok(trial.config)
-}
 
 /// A new server by itself.
 pub(super) struct Trial {
@@ -35,7 +22,10 @@ pub(super) struct Trial {
     pub(super) warnings: Vec<String>,
 }
 
-/// The same, for who tells the warnings later or not at all.
+/// A configuration of the new server alone, with the places of `known` that secrets come from.
+///
+/// Errors in it are a failure; the rest is for the caller to tell, the warning of FR-5 about
+/// credentials in plain text among it.
 pub(super) fn judged(
     session: &Session<'_>,
     server: &NewServer,
@@ -72,6 +62,20 @@ pub(super) fn judged(
     }
 }
 
+/// The warnings that are left for a server with this definition in the place of its own.
+pub(super) fn left(
+    session: &Session<'_>,
+    server: &NewServer,
+    entry: Map<String, Json>,
+    known: &Config,
+) -> Result<Vec<String>, Failure> {
+    let server = NewServer {
+        name: server.name.clone(),
+        entry,
+    };
+    Ok(judged(session, &server, known)?.warnings)
+}
+
 /// Tells warnings of a configuration.
 pub(super) fn warn<'p>(
     session: &mut Session<'_>,
@@ -100,6 +104,9 @@ fn sentence(problem: &Problem, prefix: &str) -> String {
 
 /// Keeps the credentials of a definition out of every output.
 fn learn(session: &Session<'_>, entry: &Map<String, Json>) {
+    for credential in credentials(entry) {
+        let _ = session.redactor.learn(&credential.value);
+    }
     let values = ["headers", "env"]
         .into_iter()
         .filter_map(|key| entry.get(key).and_then(Json::as_object))

@@ -25,7 +25,9 @@ fn options(arguments: &[&str]) -> ConnectOptions {
 type Outcome = (Result<Exit, String>, String, String);
 
 fn connect(home: &Path, arguments: &[&str]) -> Outcome {
-    let environment = Environment::new([], Some(home), home);
+    // Without it, the keyring of the person who runs the tests would be found.
+    let nowhere = [("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus")];
+    let environment = Environment::new(nowhere, Some(home), home);
     let options = options(arguments);
     let (result, stdout, stderr) =
         in_session(false, environment, |session| run(session, None, &options));
@@ -82,6 +84,7 @@ fn credentials_in_plain_text_are_warned_about_and_not_repeated() {
     let home = tempfile::tempdir().unwrap();
     let line = [
         "--no-check",
+        "--no-keyring",
         "-e",
         "GITHUB_TOKEN=hunter2hunter2",
         "--",
@@ -194,7 +197,14 @@ fn what_was_done_is_told_in_a_line_or_as_data() {
         let home = tempfile::tempdir().unwrap();
         let environment = Environment::new([], Some(home.path()), home.path());
         let (result, stdout, stderr) = in_session(json, environment, |session| {
-            tell(session, "x", "/c.json", details.as_ref(), json)
+            let written = Written {
+                name: "x",
+                path: "/c.json",
+                details: details.as_ref(),
+                stored: &[],
+                deleted: &[],
+            };
+            tell(session, &written, json)
         });
         result.unwrap();
         (stdout, stderr)
@@ -203,6 +213,9 @@ fn what_was_done_is_told_in_a_line_or_as_data() {
     let value: Json = serde_json::from_str(&stdout).unwrap();
     assert_eq!(
         value,
-        json!({ "name": "x", "written": true, "config": "/c.json", "server": null })
+        json!({
+            "name": "x", "written": true, "config": "/c.json",
+            "stored": [], "deleted": [], "server": null,
+        })
     );
 }

@@ -1,0 +1,69 @@
+use super::*;
+#[cfg(target_os = "linux")]
+use crate::error::SecretErrorKind;
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_bus_that_is_not_there_is_named_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let bus = format!("unix:path={}/bus", directory.path().display());
+    for (variable, value, reason) in [
+        (
+            "DBUS_SESSION_BUS_ADDRESS",
+            bus.as_str(),
+            "the session bus can't be reached: No such file or directory (os error 2)",
+        ),
+        (
+            "XDG_RUNTIME_DIR",
+            directory.path().to_str().unwrap(),
+            "there is no session bus to reach a keyring on (DBUS_SESSION_BUS_ADDRESS is not set)",
+        ),
+    ] {
+        let environment = Environment::new([(variable, value)], None, directory.path());
+        let error = Keyring::new(&environment).get("s", "a").await.unwrap_err();
+        assert_eq!(error.to_string(), reason);
+        assert_eq!(error.kind(), SecretErrorKind::Unavailable);
+        let hint = error.hint_text().unwrap();
+        assert!(hint.contains("GNOME Keyring"), "{hint}");
+    }
+    let nonsense = [("DBUS_SESSION_BUS_ADDRESS", "nonsense")];
+    let environment = Environment::new(nonsense, None, directory.path());
+    let error = Keyring::new(&environment).get("s", "a").await.unwrap_err();
+    assert_eq!(error.kind(), SecretErrorKind::Misconfigured, "{error}");
+}
+
+#[test]
+fn a_missing_entry_comes_with_the_command_that_stores_it() {
+    let error = missing("openclaw", "github.env.TOKEN");
+    assert_eq!(
+        error.to_string(),
+        "the keyring has no entry for the service \"openclaw\" and the account \"github.env.TOKEN\""
+    );
+    let hint = error.hint_text().unwrap();
+    assert!(hint.contains("github.env.TOKEN"), "{hint}");
+    #[cfg(target_os = "linux")]
+    assert!(
+        missing("my app", "it's")
+            .hint_text()
+            .unwrap()
+            .ends_with(r"service 'my app' username 'it'\''s'`"),
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_asked_too_late_is_told_why() {
+    let asking = Asking::default();
+    let patience = Duration::from_secs(10);
+    assert_eq!(
+        asking.too_late(patience).to_string(),
+        "the keyring did not answer within 10s"
+    );
+    #[cfg(target_os = "linux")]
+    {
+        asking.begin();
+        assert_eq!(
+            asking.too_late(patience).to_string(),
+            "the keyring is locked, and nobody unlocked it within 10s"
+        );
+    }
+}
