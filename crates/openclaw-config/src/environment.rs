@@ -28,6 +28,9 @@ pub(crate) enum DotenvFinding {
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     process: BTreeMap<String, String>,
+    /// Of the `.env` file of the directory that the process happens to be in.
+    here: BTreeMap<String, String>,
+    /// Of the user's own files: the `.env` of the state directory and the configuration.
     files: BTreeMap<String, String>,
     home: Option<PathBuf>,
     directory: PathBuf,
@@ -41,6 +44,7 @@ impl Environment {
             .collect();
         Self {
             process,
+            here: BTreeMap::new(),
             files: BTreeMap::new(),
             home: std::env::home_dir().filter(|home| !home.as_os_str().is_empty()),
             directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
@@ -58,6 +62,7 @@ impl Environment {
                 .into_iter()
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
+            here: BTreeMap::new(),
             files: BTreeMap::new(),
             home: home.map(Path::to_owned),
             directory: directory.to_owned(),
@@ -87,6 +92,17 @@ impl Environment {
 
     /// A variable, from the process or from a `.env` file.
     pub fn variable(&self, name: &str) -> Option<&str> {
+        self.process
+            .get(name)
+            .or_else(|| self.here.get(name))
+            .or_else(|| self.files.get(name))
+            .map(String::as_str)
+    }
+
+    /// A variable that decides whom we trust: which program is run, who is sent a credential. The
+    /// `.env` file of the current directory has no say in that, since it may be anybody's: a
+    /// directory is entered before what is in it is known.
+    pub fn own_variable(&self, name: &str) -> Option<&str> {
         self.process
             .get(name)
             .or_else(|| self.files.get(name))
@@ -129,12 +145,11 @@ impl Environment {
         let mut findings = Vec::new();
         let here = self.directory.join(".env");
         let there = state.join(".env");
-        let paths = if here == there {
-            vec![here]
-        } else {
-            vec![here, there]
-        };
-        for path in paths {
+        let places = [
+            (here != there).then_some((here, &mut self.here)),
+            Some((there, &mut self.files)),
+        ];
+        for (path, variables) in places.into_iter().flatten() {
             if !path.is_file() {
                 continue;
             }
@@ -142,7 +157,7 @@ impl Environment {
                 Ok(text) => {
                     let (assignments, bad) = dotenv::parse(&text);
                     for (name, value) in assignments {
-                        self.files.entry(name).or_insert(value);
+                        variables.entry(name).or_insert(value);
                     }
                     if !bad.is_empty() {
                         let lines = bad
@@ -183,7 +198,7 @@ impl std::fmt::Debug for Environment {
         formatter
             .debug_struct("Environment")
             .field("process", &self.process.len())
-            .field("files", &self.files.len())
+            .field("files", &(self.here.len() + self.files.len()))
             .field("home", &self.home)
             .field("directory", &self.directory)
             .finish()
@@ -213,6 +228,8 @@ mod tests {
         environment.add_fallback("D", "config");
         let values = ["A", "B", "C", "D"].map(|name| environment.variable(name).unwrap());
         assert_eq!(values, ["process", "here", "state", "config"]);
+        let values = ["A", "B", "C", "D"].map(|name| environment.own_variable(name).unwrap());
+        assert_eq!(values, ["process", "state", "state", "config"]);
         match &findings[..] {
             [DotenvFinding::Lines { lines, .. }] => assert_eq!(lines[0].0, 4),
             other => panic!("{other:?}"),

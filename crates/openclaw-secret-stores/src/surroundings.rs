@@ -20,9 +20,11 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// A variable that is set, and not to nothing.
+    /// A variable that says how a store is reached, if it is set and not to nothing. It decides who
+    /// gets credentials and which programs run, so the `.env` file of the current directory does
+    /// not count.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
-        let value = self.environment.variable(name);
+        let value = self.environment.own_variable(name);
         value.filter(|value| !value.is_empty())
     }
 

@@ -41,15 +41,14 @@ const MOST_PASSES: usize = 8;
 ///   wholly or in part, once or twice over, and escaped three times;
 ///
 /// and so is each of its lines of eight bytes or more, and the credential in it where it has a
-/// known shape: the token behind `Bearer`, the password of an address. Where a text ends or has an
-/// ellipsis, eight bytes of the beginning of a value are enough: somebody may have shortened the text
-/// before it came here. Values that overlap or touch are replaced as one. The end of a value whose
-/// beginning was cut off is not found, nor is base64 that was broken into lines.
+/// known shape: the token behind `Bearer`, the password of an address. Values that overlap or touch
+/// are replaced as one. The end of a value whose beginning was cut off is not found, nor is base64
+/// that was broken into lines.
 ///
 /// Redacting a text twice is the same as redacting it once.
 ///
 /// The values stay in memory as long as the redactor; they are overwritten when the last clone
-/// goes. Six bytes of each form of a value are kept for the search and are not overwritten.
+/// goes. Twelve bytes of each form of a value are kept for the search and are not overwritten.
 ///
 /// ```
 /// use openclaw_secrets::{Learned, Redactor, Secret};
@@ -111,6 +110,9 @@ impl Redactor {
     }
 
     /// Replaces all learned values, and all that has the shape of a credential.
+    ///
+    /// This is for logs and errors, which are shortened on their way: where a text ends or has an
+    /// ellipsis, eight bytes of the beginning of a value are enough.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         into_text(text, self.apply(text.as_bytes(), Scope::Everything))
     }
@@ -118,7 +120,8 @@ impl Redactor {
     /// Replaces all learned values and leaves what merely looks like a credential.
     ///
     /// This is for what a model reads: a tool's result must not carry our secrets, but may well
-    /// be a program with examples of keys in it.
+    /// be a program with examples of keys in it. Values count as a whole here: what shows that a
+    /// text ends like one of our values begins would help somebody to guess the rest.
     pub fn redact_learned<'a>(&self, text: &'a str) -> Cow<'a, str> {
         into_text(text, self.apply(text.as_bytes(), Scope::Learned))
     }
@@ -188,7 +191,7 @@ fn into_text(text: &str, redacted: Option<Vec<u8>>) -> Cow<'_, str> {
 
 /// Replaces once; returns the new text if it differs.
 fn pass(index: &Index, text: &[u8], scope: Scope) -> Option<Vec<u8>> {
-    let mut hits = index.find(text);
+    let mut hits = index.find(text, scope == Scope::Everything);
     if scope == Scope::Everything {
         shapes::find(text, &mut hits);
     }

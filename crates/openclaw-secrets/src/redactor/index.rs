@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::decoded::Layer;
 use super::forms::{Encoded, Form};
 use super::fragments::{PIECE, fragments};
+use crate::plain::is_common_word;
 use crate::secret::Secret;
 
 /// The number of bytes by which a needle is looked up.
@@ -27,8 +28,13 @@ const SHORTEST_CUT: usize = 8;
 /// What a private key in a text begins with.
 const FRAME: &[u8] = b"-----BEGIN ";
 
+/// The most needles that are remembered by the same beginning.
+const MOST_ALIKE: usize = 64;
+
 /// What says that a text was cut off.
 const ELLIPSIS: &[u8] = "…".as_bytes();
+/// The same on a typewriter.
+const DOTS: &[u8] = b"...";
 
 /// The longest needle in any form: a piece of a value, two digits for each byte.
 const LONGEST_NEEDLE: usize = 2 * (PIECE + 3);
@@ -131,32 +137,39 @@ impl Index {
         }
         if let Some((start, window)) = rarest {
             if let Some(first) = encoded.first_chunk() {
-                let needle = needle.clone();
-                insert(&mut self.beginnings, Window::new(*first), needle);
+                let window = Window::new(*first);
+                let alike = self.beginnings.get(&window).map_or(0, Vec::len);
+                // Tokens of one kind begin alike, and a process may see thousands of them.
+                if alike < MOST_ALIKE {
+                    insert(&mut self.beginnings, window, needle.clone());
+                }
             }
             needle.window = start;
             insert(&mut self.needles, window, needle);
         }
     }
 
-    /// Returns the places of all learned values, in all forms. They may overlap.
-    pub(super) fn find(&self, text: &[u8]) -> Vec<Range<usize>> {
+    /// Returns the places of all learned values, in all forms, and with `cut_off` also of the
+    /// beginnings of those that were cut off. They may overlap.
+    pub(super) fn find(&self, text: &[u8], cut_off: bool) -> Vec<Range<usize>> {
         if self.values.is_empty() {
             return Vec::new();
         }
-        self.find_below(text, LAYERS)
+        self.find_below(text, LAYERS, cut_off)
     }
 
     /// Searches a text and what it reads like with up to a number of layers undone.
-    fn find_below(&self, text: &[u8], layers: usize) -> Vec<Range<usize>> {
+    fn find_below(&self, text: &[u8], layers: usize, cut_off: bool) -> Vec<Range<usize>> {
         let mut hits = Vec::new();
         for (start, bytes) in text.array_windows().enumerate() {
             if let Some(needles) = self.needles.get(&Window::new(*bytes)) {
                 hits.extend(needles.iter().filter_map(|needle| needle.find(text, start)));
             }
         }
-        for cut in cuts(text) {
-            self.find_cut_off(text, cut, &mut hits);
+        if cut_off {
+            for cut in cuts(text) {
+                self.find_cut_off(text, cut, &mut hits);
+            }
         }
         if let Some(layers) = layers.checked_sub(1) {
             let of_last = |layer: &Layer| layers > 0 || *layer == Layer::Escapes;
@@ -164,7 +177,7 @@ impl Index {
                 let Some(decoded) = layer.undo(text) else {
                     continue;
                 };
-                let mut found = self.find_below(&decoded, layers);
+                let mut found = self.find_below(&decoded, layers, cut_off);
                 if !found.is_empty() {
                     layer.locate(text, &mut found);
                     hits.append(&mut found);
@@ -186,8 +199,7 @@ impl Index {
                 continue;
             };
             let rest = left.get(start..).unwrap_or_default();
-            // The frame that a key begins with is no secret.
-            if rest.len() < SHORTEST_CUT || (rest.starts_with(FRAME) && !rest.contains(&b'\n')) {
+            if !is_telling(rest) {
                 continue;
             }
             if needles.iter().any(|needle| needle.begins_with(rest)) {
@@ -207,20 +219,34 @@ struct Cut {
 /// The places where a text may have been cut off: its end, and wherever an ellipsis says so. An
 /// encoded character that is not whole does not count as text.
 fn cuts(text: &[u8]) -> impl Iterator<Item = Cut> {
-    let ellipses = memchr::memmem::find_iter(text, ELLIPSIS);
+    let mut ellipses: Vec<usize> = memchr::memmem::find_iter(text, ELLIPSIS).collect();
+    ellipses.extend(memchr::memmem::find_iter(text, DOTS));
+    ellipses.sort_unstable();
     let mut before = 0;
-    ellipses.chain([text.len()]).flat_map(move |at| {
-        // What was looked at for one place is not looked at again for the next.
-        let from = at.saturating_sub(LONGEST_NEEDLE).max(before);
-        before = at;
-        let last = text
-            .get(at.saturating_sub(LONGEST_ESCAPE)..at)
-            .unwrap_or_default();
-        let open = last.iter().rposition(|byte| matches!(byte, b'\\' | b'%'));
-        let open = open.map(|place| at - (last.len() - place));
-        let cut = |at| Cut { from, at };
-        [Some(cut(at)), open.map(cut)].into_iter().flatten()
-    })
+    ellipses
+        .into_iter()
+        .chain([text.len()])
+        .flat_map(move |at| {
+            // What was looked at for one place is not looked at again for the next.
+            let from = at.saturating_sub(LONGEST_NEEDLE).max(before);
+            before = at;
+            let last = text
+                .get(at.saturating_sub(LONGEST_ESCAPE)..at)
+                .unwrap_or_default();
+            let open = last.iter().rposition(|byte| matches!(byte, b'\\' | b'%'));
+            let open = open.map(|place| at - (last.len() - place));
+            let cut = |at| Cut { from, at };
+            [Some(cut(at)), open.map(cut)].into_iter().flatten()
+        })
+}
+
+/// Whether the beginning of a value tells something about it.
+fn is_telling(beginning: &[u8]) -> bool {
+    // The frame that a key begins with is no secret.
+    let is_frame = beginning.starts_with(FRAME) && !beginning.contains(&b'\n');
+    let is_scheme = beginning.ends_with(b"://");
+    let is_word = str::from_utf8(beginning).is_ok_and(is_common_word);
+    beginning.len() >= SHORTEST_CUT && !is_frame && !is_scheme && !is_word
 }
 
 /// Adds a needle under a window.
@@ -310,7 +336,7 @@ mod tests {
         assert!(most <= CROWD, "{most}");
         for text in [&long, &lines] {
             let mut hidden = vec![false; text.len()];
-            for hit in index.find(text.as_bytes()) {
+            for hit in index.find(text.as_bytes(), false) {
                 hidden[hit].fill(true);
             }
             assert!(hidden.into_iter().all(|hidden| hidden));
