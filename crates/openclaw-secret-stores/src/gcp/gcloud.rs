@@ -50,7 +50,7 @@ impl Gcloud {
     /// The program, if it is there.
     pub(super) fn find(&self) -> Option<PathBuf> {
         let environment = &self.surroundings.environment;
-        let variable = |name| environment.variable(name).map(OsString::from);
+        let variable = |name| self.surroundings.variable(name).map(OsString::from);
         find_program(
             "gcloud",
             variable("PATH").as_deref(),
@@ -94,7 +94,7 @@ impl Gcloud {
         });
         let in_files = IN_FILES
             .iter()
-            .filter_map(|name| Some((*name, environment.variable(name)?)));
+            .filter_map(|name| Some((*name, self.surroundings.variable(name)?)));
         // Nobody would answer a question.
         let fixed = [
             ("CLOUDSDK_CORE_DISABLE_PROMPTS", "1"),

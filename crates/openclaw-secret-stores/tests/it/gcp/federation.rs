@@ -214,12 +214,9 @@ async fn what_is_wrong_with_where_it_is_said_is_named() {
     assert_eq!(cloud.google.asked().len(), 0);
 }
 
-/// Nothing of this is known to the process itself.
-#[tokio::test]
-async fn variables_of_a_dotenv_file_are_enough() {
+/// A machine where only a `.env` file in this directory says how all is reached.
+fn with_dotenv(google: &FakeGoogle, directory: &str) -> House {
     let home = tempfile::tempdir().unwrap();
-    let google = FakeGoogle::start().unwrap();
-    google.add(PROJECT, "api-key", VALUE);
     let key = home.path().join("key.json");
     fs::write(key, google.external_account_of_aws().to_string()).unwrap();
     let lines = [
@@ -231,12 +228,31 @@ async fn variables_of_a_dotenv_file_are_enough() {
         ("AWS_REGION", "eu-west-1".to_owned()),
     ];
     let text = lines.map(|(name, value)| format!("{name}={value}\n"));
-    fs::write(home.path().join(".env"), text.concat()).unwrap();
-    let environment = Environment::new([], Some(home.path()), home.path());
+    let directory = home.path().join(directory);
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join(".env"), text.concat()).unwrap();
+    let process = [("NO_GCE_CHECK", "true")];
+    let environment = Environment::new(process, Some(home.path()), home.path());
     let location = Location::find(&Overrides::default(), &environment).unwrap();
     let config = load(&location, &environment).config.unwrap();
-    let environment = Environment::clone(&config.environment);
-    let house = House::of(home, environment);
+    House::of(home, Environment::clone(&config.environment))
+}
+
+#[tokio::test]
+async fn variables_of_the_user_s_own_dotenv_file_are_enough() {
+    let google = FakeGoogle::start().unwrap();
+    google.add(PROJECT, "api-key", VALUE);
+    let house = with_dotenv(&google, ".openclaw");
     assert_eq!(house.get(KEY).await.unwrap(), VALUE);
     assert_eq!(google.tokens_given(), 1);
+}
+
+#[tokio::test]
+async fn variables_of_a_foreign_dotenv_file_lead_nowhere() {
+    let google = FakeGoogle::start().unwrap();
+    google.add(PROJECT, "api-key", VALUE);
+    let house = with_dotenv(&google, ".");
+    let error = house.get(KEY).await.unwrap_err();
+    assert_says(&error, &["no credentials for Google Cloud"]);
+    assert_eq!(google.asked().len(), 0);
 }

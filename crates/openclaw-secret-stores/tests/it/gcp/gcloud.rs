@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use openclaw_config::{Environment, Location, Overrides, load};
 use openclaw_secret_stores::SecretErrorKind::{
     Misconfigured, Missing, Refused, Unavailable, Unusable,
 };
@@ -119,6 +120,36 @@ async fn gcloud_sees_its_own_variables_and_no_credentials_of_others() {
         );
     }
     assert!(!environment.iter().any(|line| line.contains("sk-other")));
+}
+
+/// What is in the current directory says neither which program is run nor what it sees.
+#[tokio::test]
+async fn a_foreign_dotenv_file_does_not_reach_gcloud() {
+    let program = Program::that("echo from gcloud");
+    let path = program.path().to_str().unwrap();
+    for (process, foreign, is_run) in [
+        (Some(path), format!("CLOUDSDK_PYTHON={path}/python\n"), true),
+        (None, format!("PATH={path}\n"), false),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join(".env"), foreign).unwrap();
+        let variables = [("NO_GCE_CHECK", "true")];
+        let mut environment = Environment::new(variables, Some(home.path()), home.path());
+        if let Some(path) = process {
+            environment = environment.with("PATH", path);
+        }
+        let location = Location::find(&Overrides::default(), &environment).unwrap();
+        let config = load(&location, &environment).config.unwrap();
+        let house = House::of(home, Environment::clone(&config.environment));
+        assert_eq!(house.get(KEY).await.is_ok(), is_run);
+    }
+    let environment = program.environment();
+    assert!(
+        !environment
+            .iter()
+            .any(|line| line.starts_with("CLOUDSDK_PYTHON")),
+        "{environment:?}"
+    );
 }
 
 #[tokio::test]
