@@ -6,7 +6,7 @@ use crate::failure::EngineFailure;
 use crate::overview::Overview;
 use crate::prompts::{PromptReport, PromptRequest, PromptsReport};
 use crate::resources::{ReadReport, ReadRequest, ResourcesReport};
-use crate::secrets::SecretsReport;
+use crate::secrets::{SecretsQuery, SecretsReport};
 use crate::servers::{LogsReport, OneServer, ServerDetails, ServersQuery, ServersReport};
 use crate::tools::{
     ApprovalReport, ApprovalRequest, CallReport, CallRequest, OfServer, ToolsReport,
@@ -48,7 +48,7 @@ pub trait Engine: Send + Sync {
     /// Everything at one glance. Nothing is started for it.
     fn overview(&self) -> Pending<'_, Overview>;
     /// Whether the secrets of the configuration can be had; each is asked for.
-    fn secrets(&self) -> Pending<'_, SecretsReport>;
+    fn secrets(&self, query: SecretsQuery) -> Pending<'_, SecretsReport>;
     /// Ends what was started for this engine alone, and waits for it.
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }

@@ -2,6 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Which secrets are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecretsQuery {
+    /// Those of this server; all where none is named.
+    pub server: Option<String>,
+}
+
 /// Whether each secret can be had.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecretsReport {

@@ -53,8 +53,8 @@ pub use results::{
 };
 pub use schema::{SchemaDialect, SchemaError, schema_for_model};
 pub use servers::{
-    AgentPlan, PlannedServer, ServerView, Servers, ServersError, ServersSetup, Standing, StartMode,
-    UnknownAgent,
+    AgentPlan, CheckedSecret, PlannedServer, ServerView, Servers, ServersError, ServersSetup,
+    Standing, StartMode, UnknownAgent,
 };
 pub use supervise::{
     Catalog, Fleet, ManagedServer, Pace, PendingTarget, Reconciled, ServerSetup, ServerState,

@@ -149,7 +149,11 @@ pub(crate) fn hide(catalog: &mut Catalog, redactor: &Redactor) {
     resources.retain(|it| is_clean("resource", &[&it.uri, &it.name]));
     let templates = &mut catalog.templates;
     templates.retain(|it| is_clean("template", &[&it.uri_template, &it.name]));
-    catalog.prompts.retain(|it| is_clean("prompt", &[&it.name]));
+    catalog.prompts.retain(|it| {
+        let arguments = it.arguments.iter().map(|argument| argument.name.as_str());
+        let names: Vec<&str> = arguments.chain([it.name.as_str()]).collect();
+        is_clean("prompt", &names)
+    });
     for tool in &mut catalog.tools {
         for text in [
             &mut tool.title,

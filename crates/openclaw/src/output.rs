@@ -106,10 +106,27 @@ impl Output {
         write(&mut self.bytes, bytes)
     }
 
-    /// Writes the result for programs.
+    /// Writes the result for programs. What is hidden is hidden in its texts, so that it stays JSON.
     pub(crate) fn print_json(&mut self, value: &Json) -> Result<(), Failure> {
+        self.progress(None);
+        let mut value = value.clone();
+        self.hide(&mut value);
         let text = format!("{value:#}\n");
-        self.print(&escaped(&text))
+        write(&mut self.stdout, escaped(&text).as_bytes())
+    }
+
+    /// Takes credentials out of all texts of a value.
+    fn hide(&self, value: &mut Json) {
+        match value {
+            Json::String(text) => {
+                if let Cow::Owned(hidden) = self.redactor.redact_learned(text) {
+                    *text = hidden;
+                }
+            }
+            Json::Array(items) => items.iter_mut().for_each(|item| self.hide(item)),
+            Json::Object(fields) => fields.values_mut().for_each(|value| self.hide(value)),
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
     }
 
     /// Writes what an engine answered for programs.

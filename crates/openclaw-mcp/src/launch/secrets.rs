@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_config::{ConfigValue, Definition, SecretProviderSettings, SecretSettings, Server};
-use openclaw_secret_stores::{SecretError, SecretResolver};
+use openclaw_secret_stores::{SecretError, SecretErrorKind, SecretResolver};
 use openclaw_secrets::{Secret, SecretReference};
 
 use crate::supervise::Unresolved;
@@ -32,6 +32,7 @@ impl SecretSource {
         let answers = self.resolver.resolve(&self.settings, &references).await;
         let mut secrets = HashMap::new();
         let mut failures = Vec::new();
+        let mut is_passing = true;
         for ((field, reference), answer) in needed.iter().zip(answers) {
             match answer {
                 Ok(resolved) => {
@@ -45,7 +46,10 @@ impl SecretSource {
                     }
                     secrets.insert((*reference).clone(), resolved.value);
                 }
-                Err(error) => failures.push(failure(field, reference, &error)),
+                Err(error) => {
+                    is_passing &= error.kind() == SecretErrorKind::Unavailable;
+                    failures.push(failure(field, reference, &error));
+                }
             }
         }
         if failures.is_empty() {
@@ -54,7 +58,10 @@ impl SecretSource {
         for failure in &failures {
             tracing::error!(server = server.name.as_str(), "{failure}");
         }
-        Err(Unresolved(failures.join("; ")))
+        Err(Unresolved {
+            reason: failures.join("; "),
+            is_passing,
+        })
     }
 
     /// How long getting the secrets of a server may take.
@@ -81,7 +88,7 @@ impl Secrets {
             ConfigValue::Reference { prefix, secret } => {
                 let found = self.0.get(secret);
                 let found = found.ok_or_else(|| {
-                    Unresolved(format!(
+                    Unresolved::lasting(format!(
                         "`{field}`: the secret `{secret}` was not asked for"
                     ))
                 })?;
@@ -100,7 +107,7 @@ impl Secrets {
         let fits = |c: char| !c.is_ascii_control() || c == '\t';
         match value {
             ConfigValue::Reference { secret, .. } if !text.expose().chars().all(fits) => {
-                Err(Unresolved(format!(
+                Err(Unresolved::lasting(format!(
                     "`{field}`: the secret `{secret}` has a line break or another control \
                      character in it, which a header can't hold"
                 )))

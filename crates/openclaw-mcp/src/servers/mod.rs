@@ -3,11 +3,12 @@
 mod instance;
 mod plan;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use futures_util::future::join_all;
 use openclaw_config::{
-    AgentId, Config, Fingerprint, Launch, PlacedReference, Restart, ServerScope,
+    AgentId, Config, Fingerprint, Launch, PlacedReference, Restart, ServerScope, ValueOwner,
 };
 use openclaw_content::Framer;
 use openclaw_mcp_client::Connector;
@@ -75,6 +76,9 @@ pub struct UnknownAgent {
     /// Those that there are.
     pub known: Vec<String>,
 }
+
+/// A reference, and what a person should know of its secret or why there is none.
+pub type CheckedSecret = (PlacedReference, Result<Vec<Remark>, SecretError>);
 
 /// What makes two running servers the same: the definition, and the session if it is not shared.
 pub(crate) type InstanceKey = (Fingerprint, Option<Arc<str>>);
@@ -255,15 +259,29 @@ impl Servers {
         Arc::clone(&self.plan().config)
     }
 
-    /// Asks for every secret that the configuration refers to, to see whether it can be had.
-    pub async fn check_secrets(&self) -> Vec<(PlacedReference, Result<Vec<Remark>, SecretError>)> {
-        let placed = self.config().references();
-        let references: Vec<_> = placed.iter().map(|it| it.reference.clone()).collect();
+    /// Asks for every secret that the configuration refers to, or those of one server, to see whether
+    /// it can be had: for each that needs some by itself, as it does when it starts.
+    pub async fn check_secrets(&self, server: Option<&str>) -> Vec<CheckedSecret> {
+        let wanted = |owner: &ValueOwner| match (server, owner) {
+            (None, _) => true,
+            (Some(name), ValueOwner::Server(owner)) => owner == name,
+            (Some(_), _) => false,
+        };
+        let mut owners: BTreeMap<ValueOwner, Vec<PlacedReference>> = BTreeMap::new();
+        for placed in self.config().references() {
+            if wanted(&placed.owner) {
+                owners.entry(placed.owner.clone()).or_default().push(placed);
+            }
+        }
         let source = self.secret_source();
-        let answers = source.resolver.resolve(&source.settings, &references);
-        let answers = answers.await.into_iter();
-        let answers = answers.map(|answer| answer.map(|resolved| resolved.remarks));
-        placed.into_iter().zip(answers).collect()
+        let checking = owners.into_values().map(async |placed| {
+            let references: Vec<_> = placed.iter().map(|it| it.reference.clone()).collect();
+            let answers = source.resolver.resolve(&source.settings, &references).await;
+            let answers = answers.into_iter();
+            let answers = answers.map(|answer| answer.map(|resolved| resolved.remarks));
+            placed.into_iter().zip(answers).collect::<Vec<_>>()
+        });
+        join_all(checking).await.into_iter().flatten().collect()
     }
 
     /// The tools of an agent as of now, in a session if it has one.

@@ -21,7 +21,22 @@ const COMMANDS: usize = 16;
 
 /// Why a definition can't be turned into something to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unresolved(pub String);
+pub struct Unresolved {
+    /// The reason, in words.
+    pub reason: String,
+    /// Whether it may be gone soon: a store of secrets does not answer now.
+    pub is_passing: bool,
+}
+
+impl Unresolved {
+    /// A reason that stays until somebody does something about it.
+    pub fn lasting(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            is_passing: false,
+        }
+    }
+}
 
 /// A target that is still to come.
 pub type PendingTarget<'a> = Pin<Box<dyn Future<Output = Result<Target, Unresolved>> + Send + 'a>>;

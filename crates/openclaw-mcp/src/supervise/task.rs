@@ -90,6 +90,10 @@ pub(super) struct Task {
     failures: u32,
     /// Whether a person stopped it.
     is_held: bool,
+    /// Whether it has ever been ready.
+    was_ready: bool,
+    /// Whether its settings changed while it was being connected with older ones.
+    has_new_settings: bool,
 }
 
 impl Task {
@@ -108,6 +112,8 @@ impl Task {
             shared,
             failures: 0,
             is_held: false,
+            was_ready: false,
+            has_new_settings: false,
         }
     }
 
@@ -235,6 +241,7 @@ impl Task {
             tools = catalog.tools.len(),
             "server ready"
         );
+        self.was_ready = true;
         let failures = self.failures;
         self.update(|state| {
             state.status = Status::Ready;
@@ -248,7 +255,15 @@ impl Task {
 
     fn not_connected(&mut self, trouble: Trouble) -> Next {
         match trouble {
-            Trouble::Unresolved(Unresolved(reason)) => self.rest(Status::Failed, &reason),
+            // What was asked with is out of date: with what came meanwhile it may be different.
+            Trouble::Unresolved(_) if std::mem::take(&mut self.has_new_settings) => Next::Connect,
+            // It has been here before, so what it needs is there, and only can't be had now.
+            Trouble::Unresolved(Unresolved { reason, is_passing })
+                if is_passing && self.was_ready =>
+            {
+                self.failed(&reason)
+            }
+            Trouble::Unresolved(Unresolved { reason, .. }) => self.rest(Status::Failed, &reason),
             Trouble::Connect(error @ ConnectError::Unauthorized(_)) => {
                 self.rest(Status::NeedsAuth, &error.to_string())
             }

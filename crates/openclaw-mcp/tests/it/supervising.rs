@@ -115,7 +115,7 @@ async fn what_can_not_work_is_not_tried_again() {
             }
             let target = match broken {
                 "program" => Ok(target),
-                _ => Err(Unresolved("the variable `TOKEN` is not set".to_owned())),
+                _ => Err(Unresolved::lasting("the variable `TOKEN` is not set")),
             };
             setup.source = Arc::new(Source {
                 target,

@@ -11,7 +11,8 @@ use openclaw_engine::{
     AgentReport, ApprovalReport, ApprovalRequest, CallReport, CallRequest, Credentials, Engine,
     EngineFailure, GatewayReport, LogsReport, OfServer, OneServer, Overview, Pending, PromptReport,
     PromptRequest, PromptsReport, ReadReport, ReadRequest, ResourcesReport, SecretRemark,
-    SecretReport, SecretsReport, ServerDetails, ServersQuery, ServersReport, ToolsReport,
+    SecretReport, SecretsQuery, SecretsReport, ServerDetails, ServersQuery, ServersReport,
+    ToolsReport,
 };
 use openclaw_mcp::{AgentPlan, PlannedServer};
 
@@ -164,9 +165,9 @@ impl Engine for Runtime {
         })
     }
 
-    fn secrets(&self) -> Pending<'_, SecretsReport> {
+    fn secrets(&self, query: SecretsQuery) -> Pending<'_, SecretsReport> {
         Box::pin(async move {
-            let checked = self.servers.check_secrets().await;
+            let checked = self.servers.check_secrets(query.server.as_deref()).await;
             let hidden = |text: &str| self.redactor.redact(text).into_owned();
             let secrets = checked.into_iter().map(|(placed, answer)| {
                 let (error, remarks) = match answer {

@@ -2,8 +2,8 @@
 
 mod checks;
 
-use openclaw_config::{Config, load};
-use openclaw_engine::{OneServer, ServerReport, ShownState};
+use openclaw_config::{Config, ValueOwner, load};
+use openclaw_engine::{OneServer, SecretsQuery, ServerReport, ShownState};
 use serde_json::{Value as Json, json};
 
 use crate::cli::DoctorOptions;
@@ -92,7 +92,7 @@ impl Scope {
             (Self::Everything, _) | (Self::Servers, Some(_)) => true,
             (Self::Server(wanted), Some(server)) => server == wanted,
             // Errors of the whole file concern every server.
-            (Self::Servers | Self::Server(_), None) => finding.area != "state",
+            (Self::Servers | Self::Server(_), None) => !matches!(finding.area, "state" | "secrets"),
         }
     }
 }
@@ -107,6 +107,9 @@ pub(super) fn run(
     let location = session.location()?;
     let loaded = load(&location, &session.environment);
     session.learn(&loaded);
+    // Looked at before an engine is opened, which would mend some of it.
+    let mut state = checks::state_directory(&location.state);
+    state.extend(checks::other_openclaw(&location.state));
     let mut findings = checks::configuration(&loaded.report, &location.config);
     if let Some(config) = &loaded.config {
         let search = std::env::var_os("PATH");
@@ -122,7 +125,7 @@ pub(super) fn run(
                 return Err(unknown_server(wanted, names));
             }
         }
-        findings.extend(secrets(session, config)?);
+        findings.extend(secrets(session, config, scope)?);
         if options.probe {
             // What is known to be missing need not be said twice.
             let mut probed = probed(session, scope, agent)?;
@@ -135,22 +138,43 @@ pub(super) fn run(
             findings.extend(probed);
         }
     }
-    findings.extend(checks::state_directory(&location.state));
-    findings.extend(checks::other_openclaw(&location.state));
+    findings.extend(state);
     findings.retain(|finding| scope.includes(finding));
     tell(session, &findings, options.json.wanted)
 }
 
 /// Asks for every secret that something refers to. Nothing is asked where nothing does.
-fn secrets(session: &mut Session<'_>, config: &Config) -> Result<Vec<Finding>, Failure> {
+fn secrets(
+    session: &mut Session<'_>,
+    config: &Config,
+    scope: &Scope,
+) -> Result<Vec<Finding>, Failure> {
+    let server = match scope {
+        Scope::Server(name) => Some(name.clone()),
+        Scope::Everything | Scope::Servers => None,
+    };
+    let concerns = |owner: &ValueOwner| match (owner, &server) {
+        (ValueOwner::Server(owner), Some(server)) => owner == server,
+        (ValueOwner::Server(_), None) => true,
+        (ValueOwner::ModelProvider(_) | ValueOwner::Gateway, _) => *scope == Scope::Everything,
+    };
     let references = config.references();
-    if references.is_empty() {
+    if !references.iter().any(|it| concerns(&it.owner)) {
         return Ok(Vec::new());
     }
+    let query = SecretsQuery { server };
     let report = with_engine(session, async |engine, session| {
-        answered(session.output, "asking for secrets", engine.secrets()).await
-    })?;
-    Ok(checks::secrets(&report))
+        answered(session.output, "asking for secrets", engine.secrets(query)).await
+    });
+    match report {
+        Ok(report) => Ok(checks::secrets(&report)),
+        // What keeps us from asking is one more thing to be said, and others are said beside it.
+        Err(Failure::Told(told)) => {
+            let message = format!("secrets can't be asked for: {}", told.message);
+            Ok(vec![Finding::new(Level::Problem, "secrets", message)])
+        }
+        Err(other) => Err(other),
+    }
 }
 
 /// Starts or reaches the servers that are looked at.

@@ -13,6 +13,7 @@ use crate::supervise::watch::everything;
 impl Task {
     /// Connects, unless somebody does not want that any longer.
     pub(super) async fn connect(&mut self) -> Connected {
+        self.has_new_settings = false;
         let setup = (
             self.setup.source.clone(),
             self.setup.connector.clone(),
@@ -59,7 +60,10 @@ impl Task {
                             self.is_held = true;
                             return Connected::Unwanted(reason, done);
                         }
-                        Command::Settings(setup) => self.setup = *setup,
+                        Command::Settings(setup) => {
+                            self.setup = *setup;
+                            self.has_new_settings = true;
+                        }
                         // It is what is being done.
                         Command::Need | Command::Relist => {}
                         Command::Start | Command::Reconnect | Command::Refresh => {

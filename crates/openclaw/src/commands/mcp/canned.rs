@@ -8,8 +8,8 @@ use openclaw_engine::{
     ContentsReport, Credentials, Engine, EngineFailure, GatewayReport, LogsReport, OfServer,
     OneServer, Overview, Pending, PromptArgumentReport, PromptMessageReport, PromptReport,
     PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest, ResourceSummary,
-    ResourcesReport, SecretsReport, ServerDetails, ServerReport, ServersQuery, ServersReport,
-    ShownState, TemplateSummary, ToolReport, ToolsReport, TransportKind,
+    ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServerReport, ServersQuery,
+    ServersReport, ShownState, TemplateSummary, ToolReport, ToolsReport, TransportKind,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -329,7 +329,7 @@ impl Engine for Canned {
         })
     }
 
-    fn secrets(&self) -> Pending<'_, SecretsReport> {
+    fn secrets(&self, _query: SecretsQuery) -> Pending<'_, SecretsReport> {
         ready(SecretsReport::default())
     }
 
