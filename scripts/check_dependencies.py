@@ -126,6 +126,7 @@ OWN_DEPENDENCIES = {
         "openclaw-mcp",
         "openclaw-mcp-client",
         "openclaw-process",
+        "openclaw-secret-stores",
         "openclaw-secrets",
         "openclaw-state",
         "openclaw-testkit",

@@ -76,7 +76,9 @@ fn secret_of(value: &ConfigValue) -> Option<Secret> {
 /// Adds those values that are credentials.
 fn collect(values: &BTreeMap<String, ConfigValue>, found: &mut Vec<Secret>) {
     for (name, value) in values {
-        if let ConfigValue::Plain { value, variables } = value
+        if let ConfigValue::Plain {
+            value, variables, ..
+        } = value
             && is_credential(name, value.expose(), variables)
         {
             found.push(value.clone());
@@ -101,7 +103,9 @@ pub(crate) fn values(values: &BTreeMap<String, ConfigValue>) -> Json {
         .iter()
         .map(|(name, value)| {
             let shown = match value {
-                ConfigValue::Plain { value, variables } => {
+                ConfigValue::Plain {
+                    value, variables, ..
+                } => {
                     json!(plain(name, value.expose(), variables))
                 }
                 ConfigValue::Reference { .. } => credential(value),

@@ -2,10 +2,15 @@
 
 use crate::environment::Environment;
 
+/// What stands for a variable in the text around it.
+pub(crate) const GAP: char = '\u{fffc}';
+
 /// A string of the configuration after its variables were put in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Text {
     pub(crate) value: String,
+    /// What stands in the file itself, with [`GAP`] for each variable; nothing where there is none.
+    pub(crate) written: String,
     /// The variables it was made from.
     pub(crate) variables: Vec<String>,
     /// Those of them that are not set; they stand in the value as they were written.
@@ -25,21 +30,24 @@ pub(crate) fn expand(source: &str, environment: &Environment) -> Text {
     let mut text = Text::default();
     let mut rest = source;
     while let Some(dollar) = rest.find('$') {
-        text.value.push_str(&rest[..dollar]);
+        text.push(&rest[..dollar]);
         rest = &rest[dollar..];
         if let Some(length) = rest.strip_prefix('$').and_then(reference_length) {
-            text.value.push_str(&rest[1..=length]);
+            text.push(&rest[1..=length]);
             rest = &rest[length + 1..];
         } else if let Some(length) = reference_length(rest) {
             let name = &rest[2..length - 1];
             text.put(name, &rest[..length], environment);
             rest = &rest[length..];
         } else {
-            text.value.push('$');
+            text.push("$");
             rest = &rest[1..];
         }
     }
-    text.value.push_str(rest);
+    text.push(rest);
+    if text.variables.is_empty() {
+        text.written = String::new();
+    }
     text
 }
 
@@ -56,6 +64,12 @@ pub(crate) fn expand_credential(source: &str, environment: &Environment) -> Text
 }
 
 impl Text {
+    /// Adds what stands in the file itself.
+    fn push(&mut self, literal: &str) {
+        self.value.push_str(literal);
+        self.written.push_str(literal);
+    }
+
     fn put(&mut self, name: &str, written: &str, environment: &Environment) {
         match environment.variable(name).filter(|value| !value.is_empty()) {
             Some(value) => self.value.push_str(value),
@@ -64,6 +78,7 @@ impl Text {
                 self.missing.push(name.to_owned());
             }
         }
+        self.written.push(GAP);
         self.variables.push(name.to_owned());
     }
 }

@@ -33,7 +33,7 @@ pub use prompts::{
 pub use resources::{
     ContentsReport, ReadReport, ReadRequest, ResourceSummary, ResourcesReport, TemplateSummary,
 };
-pub use secrets::{SecretRemark, SecretReport, SecretsQuery, SecretsReport};
+pub use secrets::{SecretRemark, SecretReport, SecretTrouble, SecretsQuery, SecretsReport};
 pub use servers::{
     AuthKind, LogsReport, OneServer, ServerDetails, ServerReport, ServersQuery, ServersReport,
     ShownState, TransportKind,

@@ -28,12 +28,30 @@ pub struct SecretReport {
     pub field: String,
     /// What it refers to.
     pub reference: String,
+    /// What a person has to look at, if it can't be had.
+    pub kind: Option<SecretTrouble>,
     /// Why it can't be had, if it can't.
     pub error: Option<String>,
     /// What to do about that, where it is known.
     pub hint: Option<String>,
     /// What else a person should know about it.
     pub remarks: Vec<SecretRemark>,
+}
+
+/// What a person has to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecretTrouble {
+    /// It is not in its store.
+    Missing,
+    /// Its store does not let us.
+    Refused,
+    /// Its store does not answer now.
+    Unavailable,
+    /// It can't be used.
+    Unusable,
+    /// What says how its store is reached is wrong.
+    Misconfigured,
 }
 
 /// What a person should know about a secret.

@@ -1,7 +1,11 @@
 //! Foreign text, made fit to be shown or logged.
 
+/// How much of the end of a text that was cut is looked at for the beginning of a word.
+const LONGEST_WORD: usize = 256;
+
 /// The beginning of a text in one line, without what is invisible or changes how its neighbours
-/// are shown.
+/// are shown. It is not cut in the middle of a word: half of a credential is no longer known as one
+/// to whoever hides them.
 pub(crate) fn shown(text: &str, limit: usize) -> String {
     let mut line: String = text
         .trim()
@@ -18,9 +22,19 @@ pub(crate) fn shown(text: &str, limit: usize) -> String {
         .collect();
     if let Some((cut, _)) = line.char_indices().nth(limit) {
         line.truncate(cut);
+        let from = line.floor_char_boundary(cut.saturating_sub(LONGEST_WORD));
+        if let Some(end) = line.get(from..).and_then(|end| end.rfind(is_between)) {
+            line.truncate(from + end);
+        }
+        line.truncate(line.trim_end().len());
         line.push('…');
     }
     line.trim().to_owned()
+}
+
+/// Whether a character stands between words: what credentials are made of does not.
+fn is_between(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '"' | '\'' | ',' | ';' | '=' | ':' | '&')
 }
 
 /// Whether a character shows itself, and does not change how its neighbours are shown.
@@ -47,6 +61,9 @@ mod tests {
         );
         assert_eq!(shown("abcdef", 3), "abc…");
         assert_eq!(shown("abc", 3), "abc");
+        assert_eq!(shown("one two three", 10), "one two…");
+        assert_eq!(shown("TOKEN=abcdef", 9), "TOKEN…");
+        assert_eq!(shown("{\"token\":\"abcdef\"}", 12), "{\"token\":…");
         assert_eq!(shown("  \n ", 3), "");
     }
 }

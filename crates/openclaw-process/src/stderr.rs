@@ -10,6 +10,8 @@ use tokio::task::JoinHandle;
 const LINES: usize = 200;
 /// How many bytes of a line are kept; the rest is dropped.
 const LINE_BYTES: usize = 4_096;
+/// How much of the end of a line that was cut is looked at for the beginning of a word.
+const LONGEST_WORD: usize = 256;
 /// How many lines are logged before the rest is only counted, per burst of reading.
 const READ: usize = 16_384;
 
@@ -115,6 +117,12 @@ impl LineSplitter {
             .trim_end_matches('\r')
             .to_owned();
         if dropped > 0 {
+            // Half of a credential would not be known as one to whoever hides them.
+            let from = text.floor_char_boundary(text.len().saturating_sub(LONGEST_WORD));
+            let between = |c: char| c.is_whitespace() || "\"',;=:&".contains(c);
+            if let Some(end) = text.get(from..).and_then(|end| end.rfind(between)) {
+                text.truncate(from + end);
+            }
             text.push_str(&format!("… ({dropped} more bytes)"));
         }
         text

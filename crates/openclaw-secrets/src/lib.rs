@@ -22,6 +22,6 @@ pub use detect::{is_credential_name, is_credential_value, looks_like_credential}
 pub use redactor::{Learned, Redactor};
 pub use reference::{
     ConfiguredSource, FilePath, SecretReference, SecretReferenceError, contains_secret_uri,
-    is_secret_uri,
+    is_secret_uri, misspelt_secret_uri,
 };
 pub use secret::{REDACTED, Secret};

@@ -193,6 +193,29 @@ pub fn is_secret_uri(text: &str) -> bool {
     strip_scheme(text).is_some()
 }
 
+/// The reference that a text was probably meant to be, if it is none and looks like one:
+/// `secret:/env/NAME`, `secrets://env/NAME`.
+pub fn misspelt_secret_uri(text: &str) -> Option<String> {
+    const BEGINNINGS: [&str; 6] = [
+        "secrets://",
+        "secrets:/",
+        "secrets:",
+        "secret:/",
+        "secret:",
+        "secret//",
+    ];
+    if is_secret_uri(text) {
+        return None;
+    }
+    let rest = BEGINNINGS.iter().find_map(|beginning| {
+        let (start, rest) = text.split_at_checked(beginning.len())?;
+        start.eq_ignore_ascii_case(beginning).then_some(rest)
+    })?;
+    let meant = format!("{SCHEME}{}", rest.trim_start_matches('/'));
+    let reference: SecretReference = meant.parse().ok()?;
+    Some(reference.to_string())
+}
+
 /// Says whether `secret://` stands anywhere in a text, in any case.
 pub fn contains_secret_uri(text: &str) -> bool {
     text.as_bytes()
@@ -221,6 +244,32 @@ mod tests {
         assert!(contains_secret_uri("secret://"));
         assert!(!contains_secret_uri("secret:/ /env"));
         assert!(!contains_secret_uri(""));
+    }
+
+    #[test]
+    fn what_was_meant_as_a_reference_is_known() {
+        for text in [
+            "secret:/env/X",
+            "secret:env/X",
+            "secrets://env/X",
+            "secret//env/X",
+            "secrets:/env/X",
+        ] {
+            assert_eq!(
+                misspelt_secret_uri(text).as_deref(),
+                Some("secret://env/X"),
+                "{text}"
+            );
+        }
+        for text in [
+            "secret://env/X",
+            "secret:hunter2",
+            "secret",
+            "secretary:/env/X",
+            "Bearer x",
+        ] {
+            assert_eq!(misspelt_secret_uri(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Values that are, or may be, credentials.
 
-use openclaw_secrets::{Secret, SecretReference, contains_secret_uri, is_secret_uri};
+use openclaw_secrets::{
+    Secret, SecretReference, contains_secret_uri, is_secret_uri, misspelt_secret_uri,
+};
 use serde_json::{Value as Json, json};
 
 use crate::expand::Text;
@@ -17,6 +19,8 @@ pub enum ConfigValue {
         value: Secret,
         /// The variables that it was made from.
         variables: Vec<String>,
+        /// What stands in the file itself around the variables, if there are any.
+        written: Secret,
     },
     /// A reference that is resolved when the value is needed.
     Reference {
@@ -100,6 +104,7 @@ impl Shape for RawCredential {
                 value: ConfigValue::Plain {
                     value: Secret::new(text.value),
                     variables: text.variables,
+                    written: Secret::new(text.written),
                 },
             })
         };
@@ -140,6 +145,13 @@ impl Shape for RawCredential {
                 let text = context.credential_text(node)?;
                 if is_secret_uri(&text.value) {
                     return reference(String::new(), reference_text(&text, node, context)?);
+                }
+                if let Some(meant) = misspelt_secret_uri(&text.value) {
+                    let message = "this looks like a reference to a secret, and is none";
+                    let problem = Problem::error(Kind::Value, &context.path, message);
+                    let problem = problem.at(node.span).help(format!("write `{meant}`"));
+                    context.report.add(problem);
+                    return None;
                 }
                 if contains_secret_uri(&text.value) {
                     let problem = Problem::error(

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use openclaw_secrets::is_credential_value;
 use url::Url;
 
 use crate::raw::{Auth, ConfigValue, RawOAuth, is_header_value};
 use crate::report::{Kind, Problem};
 use crate::server::address::{Reach, parse_address};
+use crate::server::plaintext::{Spot, is_plaintext_text};
 use crate::server::validate::{Candidate, Findings};
 use crate::server::{
     Authorization, CallbackHost, ClientIdentity, OAuthSettings, ProtocolChoice, RemoteLaunch,
@@ -98,8 +98,8 @@ fn server_url(
             found.push(Problem::warning(Kind::Advice, &field.path, message).at(field.span));
         }
     }
-    if is_credential_value(&text.value) && text.variables.is_empty() {
-        found.push(candidate.plaintext_problem(&field.path, field.span));
+    if is_plaintext_text(text) {
+        found.push(candidate.plaintext_problem(Spot::Address, &field.path, field.span));
     }
     Some(url)
 }

@@ -12,7 +12,7 @@ use crate::path::JsonPath;
 use crate::place::Place;
 use crate::raw::{ConfigValue, Inherit, ProviderSource, RawServer, TransportWord};
 use crate::report::{Kind, Problem};
-use crate::server::plaintext::{is_in_arguments, is_plaintext};
+use crate::server::plaintext::{Spot, is_in_arguments, is_plaintext};
 use crate::server::remote;
 use crate::server::{
     InheritedEnvironment, Launch, PinPolicy, ProtocolChoice, RemoteTransport, Restart, Server,
@@ -180,7 +180,7 @@ impl Candidate<'_> {
         if let Field::Given(field) = &raw.args
             && is_in_arguments(&field.value)
         {
-            found.push(self.plaintext_problem(&field.path, field.span));
+            found.push(self.plaintext_problem(Spot::Arguments, &field.path, field.span));
         }
         Some(StdioLaunch {
             command: raw.command.value()?.0.value.clone(),
@@ -236,7 +236,7 @@ impl Candidate<'_> {
         (path, span): (&JsonPath, Span),
     ) {
         if is_plaintext(name, value) {
-            found.push(self.plaintext_problem(path, span));
+            found.push(self.plaintext_problem(Spot::Value, path, span));
         }
         let ConfigValue::Reference { secret, .. } = value else {
             return;

@@ -340,3 +340,51 @@ fn a_file_that_is_none() {
     file.set_len(100_000_000).unwrap();
     assert!(fixture.problems()[0].contains("larger than the limit of 8 MB"));
 }
+
+#[test]
+fn what_is_written_beside_a_variable_counts_as_plaintext_if_it_is_a_credential() {
+    let entry = |field: &str| format!("{{ mcp: {{ servers: {{ s: {{ {field} }} }} }} }}");
+    let is_warned = |field: &str| {
+        let fixture = Fixture::new(&entry(field)).variable("HOST", "h.example");
+        let problems = fixture.problems();
+        assert_eq!(fixture.load().report.errors().count(), 0, "{problems:?}");
+        problems.iter().any(|it| it.contains("plaintext"))
+    };
+    for field in [
+        r#"command: "x", env: { DATABASE_URL: "postgres://app:hunter2hunter2@${HOST}/db" }"#,
+        r#"command: "x", env: { MY_TOKEN: "ghp_0123456789abcdefghijABCDEFGHIJ012345-${HOST}" }"#,
+        r#"command: "x", env: { MY_TOKEN: "abcdef0123456789-${HOST}" }"#,
+        r#"url: "https://u:hunter2hunter2@${HOST}/mcp""#,
+        r#"command: "x", args: ["postgres://app:hunter2hunter2@${HOST}/db"]"#,
+    ] {
+        assert!(is_warned(field), "{field}");
+    }
+    for field in [
+        r#"url: "https://${HOST}/mcp", headers: { Authorization: "Bearer ${HOST}" }"#,
+        r#"command: "x", env: { MY_TOKEN: "${HOST}" }"#,
+        r#"command: "x", env: { MY_TOKEN: "token:${HOST}" }"#,
+        r#"command: "x", env: { CACHE: "abcdef0123456789-${HOST}" }"#,
+        r#"url: "https://${HOST}/mcp/v1""#,
+    ] {
+        assert!(!is_warned(field), "{field}");
+    }
+}
+
+#[test]
+fn a_reference_with_a_slip_of_the_pen_is_not_taken_for_the_secret() {
+    for text in [
+        "secret:/env/X",
+        "secrets://env/X",
+        "secret//env/X",
+        "SECRET:env/X",
+    ] {
+        let fixture = Fixture::new(&format!(
+            r#"{{ mcp: {{ servers: {{ s: {{ command: "x", env: {{ X_TOKEN: "{text}" }} }} }} }} }}"#
+        ));
+        let problems = fixture.problems().join("\n");
+        assert!(
+            problems.contains("looks like a reference to a secret"),
+            "{text}: {problems}"
+        );
+    }
+}

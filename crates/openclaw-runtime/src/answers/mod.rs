@@ -11,10 +11,12 @@ use openclaw_engine::{
     AgentReport, ApprovalReport, ApprovalRequest, CallReport, CallRequest, Credentials, Engine,
     EngineFailure, GatewayReport, LogsReport, OfServer, OneServer, Overview, Pending, PromptReport,
     PromptRequest, PromptsReport, ReadReport, ReadRequest, ResourcesReport, SecretRemark,
-    SecretReport, SecretsQuery, SecretsReport, ServerDetails, ServersQuery, ServersReport,
-    ToolsReport,
+    SecretReport, SecretTrouble, SecretsQuery, SecretsReport, ServerDetails, ServersQuery,
+    ServersReport, ToolsReport,
 };
 use openclaw_mcp::{AgentPlan, PlannedServer};
+
+use openclaw_secret_stores::SecretErrorKind;
 
 use crate::report::{details, report};
 use crate::runtime::Runtime;
@@ -184,6 +186,7 @@ impl Engine for Runtime {
                     owner,
                     field: placed.field,
                     reference: hidden(&placed.reference.to_string()),
+                    kind: error.as_ref().map(|error| trouble(error.kind())),
                     error: error.as_ref().map(|error| hidden(&error.to_string())),
                     hint: error.and_then(|error| error.hint_text().map(hidden)),
                     remarks: remarks
@@ -284,4 +287,15 @@ fn problem(report: &openclaw_engine::ServerReport, is_named: bool) -> Option<Str
         None => format!("the server `{name}` {word}"),
     };
     Some(shown_line(&problem, PROBLEM))
+}
+
+fn trouble(kind: SecretErrorKind) -> SecretTrouble {
+    match kind {
+        SecretErrorKind::Missing => SecretTrouble::Missing,
+        SecretErrorKind::Refused => SecretTrouble::Refused,
+        SecretErrorKind::Unusable => SecretTrouble::Unusable,
+        SecretErrorKind::Misconfigured => SecretTrouble::Misconfigured,
+        // Whatever else there will be is not for a person to mend.
+        _ => SecretTrouble::Unavailable,
+    }
 }

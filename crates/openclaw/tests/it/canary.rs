@@ -344,9 +344,21 @@ fn no_listing_and_no_report_shows_them() {
         };
         assert_eq!(server["state"], expected, "{server:#}");
     }
+    let told = [
+        &["mcp", "status", "teller"][..],
+        &["mcp", "tools", "--json"],
+        &["mcp", "logs", "teller"],
+    ];
+    for line in told {
+        let run = canary.check(line);
+        assert_eq!(run.code, Some(0), "{line:?}: {run}");
+        assert!(
+            run.stdout.contains("[REDACTED]"),
+            "{line:?} had nothing to hide: {run}"
+        );
+    }
     for line in [
         &["mcp", "servers"][..],
-        &["mcp", "tools", "--json"],
         &["--log-level", "trace", "mcp", "tools"],
         &[
             "--log-level",
@@ -356,11 +368,9 @@ fn no_listing_and_no_report_shows_them() {
             "mcp",
             "status",
         ],
-        &["mcp", "status", "teller"],
         &["mcp", "status", "dying", "--json"],
         &["--log-level", "debug", "mcp", "status", "remote", "--json"],
         &["mcp", "status", "missing"],
-        &["mcp", "logs", "teller"],
         &["mcp", "logs", "dying"],
         &["mcp", "refresh", "second"],
         &["status", "--json"],
@@ -376,10 +386,20 @@ fn nothing_that_is_read_or_checked_shows_them() {
     for line in [
         &["mcp", "resources", "--json"][..],
         &["mcp", "read", "teller", "test://text", "--json"],
-        &["mcp", "read", "teller", "test://blob", "--json"],
-        &["mcp", "read", "teller", "test://missing", "--json"],
         &["mcp", "prompts", "--json"],
         &["mcp", "prompt", "teller", "plain", "--json"],
+    ] {
+        let run = canary.check(line);
+        assert_eq!(run.code, Some(0), "{line:?}: {run}");
+        assert!(
+            run.stdout.contains("[REDACTED]"),
+            "{line:?} had nothing to hide: {run}"
+        );
+    }
+    let blob = canary.check(&["mcp", "read", "teller", "test://blob", "--json"]);
+    assert!(blob.stdout.contains("binary content is left out"), "{blob}");
+    for line in [
+        &["mcp", "read", "teller", "test://missing", "--json"][..],
         &["--log-level", "trace", "mcp", "prompt", "remote", "picture"],
         &["config", "show"],
         &["--log-level", "trace", "config", "validate", "--json"],
@@ -389,4 +409,34 @@ fn nothing_that_is_read_or_checked_shows_them() {
         canary.check(line);
     }
     canary.check_files(&["openclaw.log"]);
+}
+
+#[test]
+fn a_text_that_is_cut_in_the_middle_of_a_secret_shows_none_of_it() {
+    let secret = "Zq9#kLm2-Vw7+Xy4";
+    let lab = Lab::empty();
+    lab.home.write("secret", secret);
+    // Texts are cut at several lengths, so the secret begins at every place in turn.
+    for before in (270..300).chain([4090, 1990]) {
+        let script = format!("printf '%{before}s %s\\n' x \"$KEY\" >&2; exit 3");
+        let config = json!({ "mcp": { "servers": { "s": {
+            "command": "/bin/sh", "args": ["-c", script],
+            "env": { "KEY": "secret://file/~/secret" },
+        }}}});
+        lab.home
+            .write(".openclaw/openclaw.json", &config.to_string());
+        for line in [&["mcp", "status", "s", "--json"][..], &["mcp", "logs", "s"]] {
+            let run = lab.run(line);
+            for length in 3..=secret.len() {
+                let part = &secret[..length];
+                assert!(
+                    !run.to_string().contains(part),
+                    "{before} {line:?} {part}: {run}"
+                );
+            }
+        }
+    }
+    let log = fs::read_to_string(lab.home.path().join(".openclaw/logs/openclaw.log")).unwrap();
+    assert!(log.contains("[REDACTED]"), "{log}");
+    assert!(!log.contains(&secret[..3]), "{log}");
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use openclaw_config::{
     Config, ConfigValue, ConfiguredServer, Definition, Kind, Launch, Problem, Report, StdioLaunch,
 };
-use openclaw_engine::SecretsReport;
+use openclaw_engine::{SecretTrouble, SecretsReport};
 use openclaw_process::find_program;
 
 use crate::commands::doctor::{Finding, Level};
@@ -76,7 +76,10 @@ pub(super) fn servers(config: &Config, search: Option<&OsStr>, directory: &Path)
         let message = if names.is_empty() {
             "no MCP servers are configured".to_owned()
         } else {
-            format!("{} can be started", count(names.len(), "server"))
+            format!(
+                "the programs and addresses of {} are fine",
+                count(names.len(), "server")
+            )
         };
         findings.push(Finding::new(Level::Fine, "servers", message));
     }
@@ -146,9 +149,10 @@ pub(super) fn secrets(report: &SecretsReport) -> Vec<Finding> {
         };
         if let Some(error) = &secret.error {
             let message = format!("{about}: cannot get {}: {error}", secret.reference);
-            let fix = secret.hint.clone().unwrap_or_else(|| {
-                "put the secret where the reference says, or change the reference".to_owned()
-            });
+            let fix = secret
+                .hint
+                .clone()
+                .unwrap_or_else(|| fix(secret.kind).to_owned());
             let finding = Finding::new(Level::Problem, "secrets", message).fix(fix);
             findings.push(of_owner(finding));
         }
@@ -163,6 +167,19 @@ pub(super) fn secrets(report: &SecretsReport) -> Vec<Finding> {
         findings.push(Finding::new(Level::Fine, "secrets", message));
     }
     findings
+}
+
+/// What to do about a secret that can't be had, where nothing better is known.
+fn fix(kind: Option<SecretTrouble>) -> &'static str {
+    match kind {
+        Some(SecretTrouble::Missing) | None => {
+            "put the secret where the reference says, or change the reference"
+        }
+        Some(SecretTrouble::Refused) => "see whether you may read it there",
+        Some(SecretTrouble::Unavailable) => "see whether its store works, and try again",
+        Some(SecretTrouble::Unusable) => "put a value there that can be used",
+        Some(SecretTrouble::Misconfigured) => "change what says how its store is reached",
+    }
 }
 
 /// Whether only its owner can enter the state directory.
