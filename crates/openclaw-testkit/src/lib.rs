@@ -12,6 +12,7 @@
 //! | `certificates` | authorities of our own, and what they vouch for | |
 //! | `fake_vault` | a stand-in for Vault | a client |
 //! | `leaks` | looking for processes and descriptors that are left | ending them |
+//! | `memory` | looking for what is left in memory | |
 
 pub mod certificates;
 pub mod fake_server;
@@ -21,6 +22,8 @@ mod journal;
 #[cfg(unix)]
 pub mod keychain;
 pub mod leaks;
+#[cfg(target_os = "linux")]
+pub mod memory;
 mod running;
 pub mod stand_in;
 
