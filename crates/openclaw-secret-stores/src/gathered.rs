@@ -70,16 +70,19 @@ mod tests {
         // No run is as long where nobody gathers anything.
         const BYTE: u8 = 0xa7;
         const LONG: usize = 256;
-        let gather = || {
-            let mut gathered = Gathered::at_most(1_000_000);
-            // Places of a few kilobytes: larger ones are given back to the system at once.
-            for _ in 0..500 {
-                gathered.add(&[BYTE; 64]).unwrap();
-            }
-            gathered
-        };
+        let mut gathered = Gathered::at_most(1_000_000);
+        let mut beside = Vec::with_capacity(100);
         assert!(longest_run(BYTE).unwrap() < LONG);
-        let gathered = gather();
+        // Places of a few kilobytes: larger ones are given back to the system at once.
+        for _ in 0..500 {
+            let capacity = gathered.bytes.capacity();
+            gathered.add(&[BYTE; 64]).unwrap();
+            if gathered.bytes.capacity() != capacity {
+                // What stands beside it does not let it grow where it is.
+                beside.push(Box::new(capacity));
+            }
+        }
+        assert!(beside.len() > 3);
         assert!(longest_run(BYTE).unwrap() >= 500 * 64);
         drop(gathered);
         assert!(longest_run(BYTE).unwrap() < LONG);

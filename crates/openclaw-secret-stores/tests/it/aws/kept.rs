@@ -1,6 +1,8 @@
 //! Credentials that are kept, and for how long.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -214,21 +216,47 @@ async fn a_metadata_service_that_is_busy_is_asked_again_for_a_moment() {
     assert!(metadata.asked().len() < 6, "{}", metadata.asked().len());
 }
 
+fn of_container() -> Value {
+    json!({
+        "AccessKeyId": "ASIACONTAINER",
+        "SecretAccessKey": "the-key-of-the-container",
+        "Token": "the-token-of-the-container",
+        "Expiration": "2099-01-01T00:00:00Z",
+    })
+}
+
+#[tokio::test]
+async fn who_hangs_up_is_asked_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/creds", listener.local_addr().unwrap());
+    let body = of_container().to_string();
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let container = std::thread::spawn(move || {
+        for answer in ["", &answer] {
+            let (mut stream, _) = listener.accept().unwrap();
+            assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let service = keeper("the-secret-of-aws");
+    let house = machine(
+        &service,
+        &[("AWS_CONTAINER_CREDENTIALS_FULL_URI", address.leak())],
+    );
+    house.get("secret://aws/db").await.unwrap();
+    container.join().unwrap();
+}
+
 #[tokio::test]
 async fn a_container_that_is_busy_is_asked_again() {
     let service = keeper("the-secret-of-aws");
     let count = AtomicUsize::new(0);
     let container = super::service(move |_| match count.fetch_add(1, Ordering::SeqCst) {
         0 => Answer::bytes(500, "text/plain", "busy"),
-        _ => Answer::json(
-            200,
-            &json!({
-                "AccessKeyId": "ASIACONTAINER",
-                "SecretAccessKey": "the-key-of-the-container",
-                "Token": "the-token-of-the-container",
-                "Expiration": "2099-01-01T00:00:00Z",
-            }),
-        ),
+        _ => Answer::json(200, &of_container()),
     });
     let address: &'static str = format!("{}/creds", container.origin()).leak();
     let house = machine(&service, &[("AWS_CONTAINER_CREDENTIALS_FULL_URI", address)]);
