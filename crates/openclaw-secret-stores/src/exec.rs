@@ -3,23 +3,19 @@
 use std::ffi::OsString;
 
 use openclaw_config::SecretProgram;
-use openclaw_content::shown_line;
 use openclaw_process::{Inherited, ProgramCommand, child_environment};
-use openclaw_secrets::SecretReference;
-use secrecy::zeroize::Zeroizing;
+use openclaw_secrets::{SecretReference, looks_like_credential};
 use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 
 use crate::error::SecretError;
-use crate::program::{self, ProgramOutput};
+use crate::program;
 use crate::provider::{Fetched, Fetching, SecretProvider, all_failed};
 use crate::surroundings::Surroundings;
-use crate::value;
+use crate::value::{self, Document};
 
 /// The version of what is said to programs.
 const PROTOCOL: u64 = 1;
-/// How much of a program's own words is shown.
-const SHOWN: usize = 200;
 
 /// A program of `secrets.providers`. It is asked once for all secrets that are needed of it.
 pub(crate) struct Exec {
@@ -52,10 +48,10 @@ impl Exec {
         let (launcher, command) = (&self.surroundings.launcher, self.command());
         let output = program::run(launcher, &command, question, limit).await?;
         if !output.succeeded() {
-            return Err(self.failed(output));
+            return Err(output.failure(&self.surroundings.redactor, &self.shown()));
         }
-        let stdout = Zeroizing::new(output.stdout);
-        match serde_json::from_slice::<Json>(&stdout) {
+        let stdout = output.stdout;
+        match Document::parse(&stdout) {
             Ok(answer) if answer.get("protocolVersion").is_some() => self.answers(&answer, &ids),
             Ok(_) | Err(_) => match &ids[..] {
                 [_] => Ok(vec![value::from_bytes(stdout.to_vec()).map(Into::into)]),
@@ -92,7 +88,7 @@ impl Exec {
                 .and_then(Json::as_str);
             Err(match code {
                 Some(code) => {
-                    let code = self.clean(code);
+                    let code = program::clean(&self.surroundings.redactor, code);
                     SecretError::missing(format!("{} answers {code:?}", self.shown()))
                 }
                 None => SecretError::missing(format!("{} does not have it", self.shown())),
@@ -109,10 +105,16 @@ impl Exec {
         let passed = passed.filter_map(|name| Some((name.as_str(), environment.variable(name)?)));
         let declared = self.program.environment.iter();
         let declared = declared.map(|(name, value)| (name.as_str(), value.as_str()));
+        let given = passed.chain(declared).inspect(|(name, value)| {
+            // The program may repeat what opens its store.
+            if looks_like_credential(name, value) {
+                let _ = self.surroundings.credential(*value);
+            }
+        });
         let environment = child_environment(
             environment.process_variables().map(pair),
             &Inherited::Nothing,
-            passed.chain(declared).map(pair),
+            given.map(pair),
         );
         ProgramCommand {
             program: self.program.command.clone(),
@@ -120,32 +122,6 @@ impl Exec {
             environment: environment.into_iter().collect(),
             directory: None,
         }
-    }
-
-    /// Says that the program failed, in its own last words.
-    fn failed(&self, output: ProgramOutput) -> SecretError {
-        // What it wrote may hold a secret, and its last words may repeat it.
-        let written = String::from_utf8_lossy(&output.stdout).into_owned();
-        let _ = self.surroundings.credential(written);
-        value::wipe(output.stdout);
-        let words = output
-            .stderr
-            .iter()
-            .rev()
-            .find(|line| !line.trim().is_empty());
-        let words = words.map(|line| format!(": {}", self.clean(line)));
-        let reason = format!(
-            "{} failed ({}){}",
-            self.shown(),
-            output.end,
-            words.unwrap_or_default()
-        );
-        SecretError::unavailable(reason)
-    }
-
-    /// A program's own words, such that they can be shown.
-    fn clean(&self, words: &str) -> String {
-        shown_line(&self.surroundings.redactor.redact(words), SHOWN)
     }
 
     fn shown(&self) -> String {

@@ -1,5 +1,7 @@
 //! Files that hold secrets.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ use tokio::time::Instant;
 use crate::error::SecretError;
 use crate::provider::{Fetched, Fetching, Found, Remark, SecretProvider};
 use crate::surroundings::Surroundings;
-use crate::value;
+use crate::value::{self, Document};
 
 /// How large a file may be: it may hold many secrets.
 const LARGEST_FILE: u64 = 1024 * 1024;
@@ -106,10 +108,7 @@ struct Place {
 fn read_all<'p>(places: Vec<Result<Place, SecretError>>) -> Fetching<'p> {
     Box::pin(async move {
         let count = places.len();
-        let reading = tokio::task::spawn_blocking(move || {
-            let places = places.into_iter();
-            places.map(|place| read(&place?)).collect::<Vec<_>>()
-        });
+        let reading = tokio::task::spawn_blocking(move || values(places, content));
         reading.await.unwrap_or_else(|_| {
             let given_up = || Err(SecretError::unavailable("reading was given up"));
             (0..count).map(|_| given_up()).collect()
@@ -117,38 +116,85 @@ fn read_all<'p>(places: Vec<Result<Place, SecretError>>) -> Fetching<'p> {
     })
 }
 
-fn read(place: &Place) -> Fetched {
-    let path = &place.path;
-    let (bytes, remark) = content(path).map_err(|error| unreadable(path, &error))?;
-    let Some(pointer) = &place.pointer else {
-        let value = value::from_bytes(bytes.to_vec())?;
-        return Ok(Found { value, remark });
+/// What is at these places. Every file is read once, so that a name and its password are of the
+/// same version.
+fn values(
+    places: Vec<Result<Place, SecretError>>,
+    read: impl Fn(&Path) -> io::Result<Content>,
+) -> Vec<Fetched> {
+    let mut files: HashMap<PathBuf, Result<Opened, SecretError>> = HashMap::new();
+    let mut value = |place: Place| {
+        let file = files.entry(place.path);
+        let file = file.or_insert_with_key(|path| Opened::new(path, read(path)));
+        let file = file.as_ref().map_err(Clone::clone)?;
+        file.value(place.pointer.as_deref())
     };
-    // What the parser says about a place that is wrong may be a part of a secret.
-    let json: Json = serde_json::from_slice(&bytes).map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        let shown = path.display();
-        SecretError::unusable(format!(
-            "{shown} is not JSON at line {line}, column {column}"
-        ))
-    })?;
-    let value = json.pointer(pointer).ok_or_else(|| {
-        SecretError::missing(format!("{} has no value at `{pointer}`", path.display()))
-    })?;
-    Ok(Found {
-        value: value::from_json(value)?,
-        remark,
-    })
+    places.into_iter().map(|place| value(place?)).collect()
+}
+
+/// A file that was read.
+struct Opened {
+    shown: String,
+    bytes: Zeroizing<Vec<u8>>,
+    remark: Option<Remark>,
+    /// What it is as JSON, once somebody asks.
+    document: OnceCell<Result<Document, SecretError>>,
+}
+
+impl Opened {
+    fn new(path: &Path, read: io::Result<Content>) -> Result<Self, SecretError> {
+        let (bytes, remark) = read.map_err(|error| unreadable(path, &error))?;
+        Ok(Self {
+            shown: path.display().to_string(),
+            bytes,
+            remark,
+            document: OnceCell::new(),
+        })
+    }
+
+    fn value(&self, pointer: Option<&str>) -> Fetched {
+        let value = match pointer {
+            None => value::from_bytes(self.bytes.to_vec())?,
+            Some(pointer) => value::from_json(self.at(pointer)?)?,
+        };
+        Ok(Found {
+            value,
+            remark: self.remark.clone(),
+        })
+    }
+
+    fn at(&self, pointer: &str) -> Result<&Json, SecretError> {
+        let parse = || {
+            // What the parser says about a place that is wrong may be a part of a secret.
+            Document::parse(&self.bytes).map_err(|error| {
+                let (line, column) = (error.line(), error.column());
+                let shown = &self.shown;
+                SecretError::unusable(format!(
+                    "{shown} is not JSON at line {line}, column {column}"
+                ))
+            })
+        };
+        let document = self.document.get_or_init(parse).as_ref();
+        let found = document.map_err(Clone::clone)?.pointer(pointer);
+        found.ok_or_else(|| {
+            SecretError::missing(format!("{} has no value at `{pointer}`", self.shown))
+        })
+    }
 }
 
 /// The bytes of a file, and whether others could read it, too.
-pub(crate) fn content(path: &Path) -> io::Result<(Zeroizing<Vec<u8>>, Option<Remark>)> {
+pub(crate) type Content = (Zeroizing<Vec<u8>>, Option<Remark>);
+
+/// Reads a file.
+pub(crate) fn content(path: &Path) -> io::Result<Content> {
     let file = open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(io::Error::other("it is not a file"));
     }
-    let mut bytes = Zeroizing::new(Vec::new());
+    // With room for all of it at once, no copies are left behind.
+    let room = usize::try_from(metadata.len().min(LARGEST_FILE)).unwrap_or_default();
+    let mut bytes = Zeroizing::new(Vec::with_capacity(room + 1));
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST_FILE {
         let message = format!("it has more than {LARGEST_FILE} bytes");
@@ -192,5 +238,53 @@ fn unreadable(path: &Path, error: &io::Error) -> SecretError {
         io::ErrorKind::NotFound => SecretError::missing(reason),
         io::ErrorKind::PermissionDenied => SecretError::refused(reason),
         _ => SecretError::unusable(reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_once_for_all_its_values() {
+        let count = Cell::new(0);
+        // It is changed after every look.
+        let read = |path: &Path| {
+            count.set(count.get() + 1);
+            if path.ends_with("gone") {
+                return Err(io::ErrorKind::NotFound.into());
+            }
+            let number = count.get();
+            let text = format!(r#"{{"user":"user-{number}","password":"password-{number}"}}"#);
+            Ok((Zeroizing::new(text.into_bytes()), None))
+        };
+        let place = |path: &str, pointer: &str| {
+            Ok(Place {
+                path: path.into(),
+                pointer: Some(pointer.to_owned()),
+            })
+        };
+        let places = vec![
+            place("/a", "/user"),
+            place("/gone", "/user"),
+            Err(SecretError::misconfigured("no place")),
+            place("/a", "/password"),
+            place("/gone", "/password"),
+            place("/b", "/password"),
+        ];
+        let text = |fetched: Fetched| match fetched {
+            Ok(found) => found.value.expose().to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let texts: Vec<String> = values(places, read).into_iter().map(text).collect();
+        assert_eq!(texts[0], "user-1");
+        assert!(texts[1].starts_with("cannot read /gone"), "{}", texts[1]);
+        assert_eq!(texts[2], "no place");
+        assert_eq!(texts[3], "password-1");
+        assert_eq!(texts[4], texts[1]);
+        assert_eq!(texts[5], "password-3");
+        assert_eq!(count.get(), 3);
     }
 }

@@ -42,6 +42,7 @@ mod user;
 
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use openclaw_secrets::{Secret, SecretReference};
 use tokio::time::Instant;
 
@@ -91,7 +92,7 @@ impl Gcp {
                     let asking = wanted
                         .iter()
                         .map(|wanted| self.gcloud.access(&program, wanted.as_ref(), &error));
-                    self.turns.all(asking.collect::<Vec<_>>()).await
+                    join_all(asking).await
                 }
                 None => all_failed(references, &error),
             },
@@ -155,9 +156,9 @@ impl Gcp {
         let access = Access {
             http: &self.http,
             bearer,
+            turns: &self.turns,
         };
-        let asking = places.iter().map(|place| access.get(place.as_ref(), until));
-        self.turns.all(asking.collect::<Vec<_>>()).await
+        join_all(places.iter().map(|place| access.get(place.as_ref(), until))).await
     }
 
     /// Where the secrets are, with the projects that are meant.

@@ -100,12 +100,23 @@ impl Keyring {
             .await
     }
 
-    /// Opens the keyring when it is our turn, and does something with it before time is up.
+    /// Does something with the keyring before our patience is at an end.
     async fn within<T>(
         &self,
         action: impl AsyncFnOnce(&system::Open) -> Result<T, SecretError>,
     ) -> Result<T, SecretError> {
         let until = Instant::now() + self.patience;
+        self.before(until, self.patience, action).await
+    }
+
+    /// Opens the keyring when it is our turn, and does something with it before time is up; a person
+    /// is told how much time that was.
+    async fn before<T>(
+        &self,
+        until: Instant,
+        patience: Duration,
+        action: impl AsyncFnOnce(&system::Open) -> Result<T, SecretError>,
+    ) -> Result<T, SecretError> {
         let asking = Asking::default();
         let work = async {
             // An error would mean that the semaphore is closed.
@@ -113,7 +124,7 @@ impl Keyring {
             action(&self.place.open(asking.clone()).await?).await
         };
         let result = timeout_at(until, work).await;
-        result.unwrap_or_else(|_| Err(asking.too_late(self.patience)))
+        result.unwrap_or_else(|_| Err(asking.too_late(patience)))
     }
 }
 
@@ -176,7 +187,8 @@ impl KeyringProvider {
 
 impl SecretProvider for KeyringProvider {
     fn fetch<'p>(&'p self, references: &'p [SecretReference], until: Instant) -> Fetching<'p> {
-        let patience = until.saturating_duration_since(Instant::now() + MARGIN);
+        let patience = rounded(until.saturating_duration_since(Instant::now()));
+        let until = until.checked_sub(MARGIN).unwrap_or(until);
         // All are read from one open keyring: its password is asked for once.
         let reading = async move |open: &system::Open| {
             let mut answers: Vec<Fetched> = Vec::with_capacity(references.len());
@@ -186,11 +198,16 @@ impl SecretProvider for KeyringProvider {
             Ok(answers)
         };
         Box::pin(async move {
-            let keyring = self.keyring.clone().patience(patience);
-            let answers = keyring.within(reading).await;
+            let answers = self.keyring.before(until, patience, reading).await;
             answers.unwrap_or_else(|error| all_failed(references, &error))
         })
     }
+}
+
+/// The time that somebody set, of which a little has gone by.
+fn rounded(left: Duration) -> Duration {
+    let tenths = left.as_millis().div_ceil(100);
+    Duration::from_millis(100).saturating_mul(u32::try_from(tenths).unwrap_or(u32::MAX))
 }
 
 async fn one(open: &system::Open, reference: &SecretReference) -> Fetched {

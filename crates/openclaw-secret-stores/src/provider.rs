@@ -4,7 +4,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 
-use futures_util::future::join_all;
 use openclaw_secrets::{Secret, SecretReference};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -100,17 +99,12 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Does things side by side, a few at a time, and returns what came of each in their order.
-    pub(crate) async fn all<F: Future>(
-        &self,
-        tasks: impl IntoIterator<Item = F>,
-    ) -> Vec<F::Output> {
-        join_all(tasks.into_iter().map(async |task| {
-            // An error would mean that the semaphore is closed.
-            let _turn = self.0.acquire().await;
-            task.await
-        }))
-        .await
+    /// Does something when it is our turn. That should be one request: whoever waits before asking
+    /// again keeps nobody else from asking.
+    pub(crate) async fn take<F: Future>(&self, task: F) -> F::Output {
+        // An error would mean that the semaphore is closed.
+        let _turn = self.0.acquire().await;
+        task.await
     }
 }
 
@@ -124,6 +118,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
+    use futures_util::future::join_all;
     use tokio::time::sleep;
 
     use super::*;
@@ -138,7 +133,7 @@ mod tests {
             now.fetch_sub(1, Ordering::SeqCst);
             number
         });
-        let answers = turns.all(tasks).await;
+        let answers = join_all(tasks.map(|task| turns.take(task))).await;
         assert_eq!(answers, (0..100).collect::<Vec<_>>());
         assert_eq!(most.into_inner(), AT_ONCE);
     }
@@ -151,19 +146,19 @@ mod tests {
             sleep(Duration::from_millis(10)).await;
             now.fetch_sub(1, Ordering::SeqCst);
         };
-        let asking = (0..40).map(async |_| turns.all([task()]).await);
-        join_all(asking).await;
+        let asking = || join_all((0..20).map(|_| turns.take(task())));
+        tokio::join!(asking(), asking());
         assert_eq!(most.into_inner(), AT_ONCE);
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_gives_up_gives_the_turn_back() {
         let turns = Turns::default();
-        let for_ever = (0..AT_ONCE * 2).map(|_| std::future::pending::<()>());
-        let waiting = turns.all(for_ever);
+        let for_ever = (0..AT_ONCE * 2).map(|_| turns.take(std::future::pending::<()>()));
+        let waiting = join_all(for_ever);
         let given_up = tokio::time::timeout(Duration::from_secs(1), waiting).await;
         assert!(given_up.is_err());
-        let answers = turns.all((1..3).map(async |number| number));
+        let answers = join_all((1..3).map(|number| turns.take(async move { number })));
         let answers = tokio::time::timeout(Duration::from_secs(1), answers).await;
         assert_eq!(answers.unwrap(), [1, 2]);
     }

@@ -1,5 +1,7 @@
 //! From what a store answered to a secret that can be used.
 
+use std::ops::Deref;
+
 use openclaw_secrets::Secret;
 use secrecy::zeroize::Zeroize as _;
 use serde_json::Value as Json;
@@ -62,6 +64,57 @@ pub(crate) fn from_json(value: &Json) -> Result<Secret, SecretError> {
     }
 }
 
+/// A JSON document that may have secrets in it: its texts are overwritten when it is dropped.
+///
+/// Names of fields and numbers are not, and neither is what the parser used on its way.
+pub(crate) struct Document(Json);
+
+impl Document {
+    pub(crate) fn parse(bytes: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(bytes).map(Self)
+    }
+
+    /// Takes the value of a field out of it.
+    pub(crate) fn take(&mut self, field: &str) -> Option<Self> {
+        self.0.get_mut(field).map(|value| Self(value.take()))
+    }
+
+    /// The text that it is.
+    pub(crate) fn into_text(mut self) -> Option<String> {
+        match self.0.take() {
+            Json::String(text) => Some(text),
+            other => {
+                self.0 = other;
+                None
+            }
+        }
+    }
+}
+
+impl Deref for Document {
+    type Target = Json;
+
+    fn deref(&self) -> &Json {
+        &self.0
+    }
+}
+
+impl Drop for Document {
+    fn drop(&mut self) {
+        wipe_texts(&mut self.0);
+    }
+}
+
+/// Overwrites the texts of a document. It is not deep: the parser refuses what is.
+fn wipe_texts(value: &mut Json) {
+    match value {
+        Json::String(text) => text.zeroize(),
+        Json::Array(values) => values.iter_mut().for_each(wipe_texts),
+        Json::Object(fields) => fields.values_mut().for_each(wipe_texts),
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
+}
+
 /// Overwrites what is no longer needed.
 pub(crate) fn wipe(mut bytes: Vec<u8>) {
     bytes.zeroize();
@@ -77,6 +130,26 @@ mod tests {
 
     use super::*;
     use crate::error::SecretErrorKind;
+
+    #[test]
+    fn every_text_of_a_document_is_overwritten() {
+        let mut value = json!({ "a": "one", "b": [1, "two", { "c": ["three", null] }], "d": true });
+        wipe_texts(&mut value);
+        let empty = json!({ "a": "", "b": [1, "", { "c": ["", null] }], "d": true });
+        assert_eq!(value, empty);
+    }
+
+    #[test]
+    fn parts_of_a_document_are_taken_out_of_it() {
+        let mut document = Document::parse(br#"{"a": "one", "b": {"c": "two"}}"#).unwrap();
+        let inner = document.take("b").unwrap();
+        assert_eq!(*inner, json!({ "c": "two" }));
+        assert_eq!(inner.into_text(), None);
+        let text = document.take("a").and_then(Document::into_text);
+        assert_eq!(text.as_deref(), Some("one"));
+        assert!(document.take("x").is_none());
+        assert_eq!(*document, json!({ "a": null, "b": null }));
+    }
 
     fn text(bytes: &[u8]) -> Result<String, String> {
         let secret = from_bytes(bytes.to_vec()).map_err(|error| {

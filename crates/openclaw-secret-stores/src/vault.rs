@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `address` | where the server is | requests |
 //! | `trust` | the certificates that variables name | connections |
+//! | `client` | the client that they are read for, and another one when they have changed | what is sent |
 //! | `server` | one request and what came of it, repeated where that helps | what is asked |
 //! | `reply` | what an answer means, in our words | requests |
 //! | `token` | what opens the server, and how long it is kept | logging in |
@@ -13,6 +14,7 @@
 //! | `field` | which field is the secret | where it came from |
 
 mod address;
+mod client;
 mod field;
 mod mounts;
 mod reading;
@@ -24,21 +26,22 @@ mod trust;
 
 use std::collections::HashMap;
 
+use futures_util::future::join_all;
 use openclaw_secrets::SecretReference;
-use serde_json::{Map, Value as Json};
 use tokio::time::Instant;
 
+use self::client::Client;
 use self::mounts::Mounts;
 use self::reading::{Outcome, Reader};
-use self::server::{Client, Server};
+use self::server::Server;
 use self::token::{Token, Tokens};
 use crate::error::SecretError;
 use crate::provider::{Fetched, Fetching, SecretProvider, Turns, all_failed};
 use crate::surroundings::Surroundings;
-use crate::value;
+use crate::value::{self, Document};
 
-/// The fields that are kept at a path.
-type Fields = Map<String, Json>;
+/// The fields that are kept at a path: a JSON object.
+type Fields = Document;
 
 /// A Vault server.
 pub(crate) struct Vault {
@@ -66,7 +69,7 @@ impl Vault {
         references: &[SecretReference],
         until: Instant,
     ) -> Result<Vec<Fetched>, SecretError> {
-        let server = Server::find(&self.surroundings, &self.client).await?;
+        let server = Server::find(&self.surroundings, &self.client, &self.turns).await?;
         let token = self.tokens.get(&server, until).await?;
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut paths = Vec::new();
@@ -79,7 +82,7 @@ impl Vault {
         let reading = paths
             .iter()
             .map(|path| self.read(&server, &token, path, until));
-        let read = self.turns.all(reading).await;
+        let read = join_all(reading).await;
         let answer = |reference: &SecretReference| {
             let SecretReference::Vault { field, .. } = reference else {
                 return Err(SecretError::misconfigured("it is not a secret of Vault"));

@@ -115,6 +115,11 @@ impl FakeVault {
         self.server.origin()
     }
 
+    /// Ends all connections, and secures new ones with this from now on.
+    pub fn secure_with(&self, acceptor: TlsAcceptor) {
+        self.server.secure_with(acceptor);
+    }
+
     /// What it was asked so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.server.asked()

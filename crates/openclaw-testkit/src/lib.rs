@@ -13,6 +13,7 @@
 //! | `fake_google` | a stand-in for Google's Secret Manager and for what gives access tokens | a client |
 //! | `fake_vault` | a stand-in for Vault | a client |
 //! | `leaks` | looking for processes and descriptors that are left | ending them |
+//! | `memory` | looking for what is left in memory | |
 
 pub mod certificates;
 pub mod fake_google;
@@ -23,6 +24,8 @@ mod journal;
 #[cfg(unix)]
 pub mod keychain;
 pub mod leaks;
+#[cfg(target_os = "linux")]
+pub mod memory;
 mod running;
 pub mod stand_in;
 

@@ -17,7 +17,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio_rustls::TlsAcceptor;
 
 /// How large a request may be.
@@ -95,6 +95,7 @@ type Respond = dyn Fn(&Asked) -> Answer + Send + Sync;
 pub struct StandIn {
     address: SocketAddr,
     scheme: &'static str,
+    tls: watch::Sender<Option<TlsAcceptor>>,
     asked: Arc<Mutex<Vec<Asked>>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -121,6 +122,7 @@ impl StandIn {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let (stop, stopped) = oneshot::channel::<()>();
         let scheme = if tls.is_some() { "https" } else { "http" };
+        let (tls, secured) = watch::channel(tls);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -132,13 +134,14 @@ impl StandIn {
                 };
                 tokio::select! {
                     _ = stopped => {}
-                    () = accept(&listener, tls, respond, seen) => {}
+                    () = accept(&listener, secured, respond, seen) => {}
                 }
             });
         });
         Ok(Self {
             address,
             scheme,
+            tls,
             asked,
             stop: Some(stop),
             thread: Some(thread),
@@ -148,6 +151,11 @@ impl StandIn {
     /// Scheme, host and port.
     pub fn origin(&self) -> String {
         format!("{}://{}", self.scheme, self.address)
+    }
+
+    /// Ends all connections, and secures new ones with this from now on.
+    pub fn secure_with(&self, acceptor: TlsAcceptor) {
+        self.tls.send_replace(Some(acceptor));
     }
 
     /// Host and port.
@@ -173,13 +181,19 @@ impl Drop for StandIn {
 
 async fn accept(
     listener: &TcpListener,
-    tls: Option<TlsAcceptor>,
+    tls: watch::Receiver<Option<TlsAcceptor>>,
     respond: Arc<Respond>,
     seen: Arc<Mutex<Vec<Asked>>>,
 ) {
     while let Ok((stream, _)) = listener.accept().await {
-        let (tls, respond, seen) = (tls.clone(), Arc::clone(&respond), Arc::clone(&seen));
-        tokio::spawn(async move { serve(stream, tls, respond, seen).await });
+        let (mut tls, respond, seen) = (tls.clone(), Arc::clone(&respond), Arc::clone(&seen));
+        tokio::spawn(async move {
+            let secured = tls.borrow_and_update().clone();
+            tokio::select! {
+                () = serve(stream, secured, respond, seen) => {}
+                Ok(()) = tls.changed() => {}
+            }
+        });
     }
 }
 

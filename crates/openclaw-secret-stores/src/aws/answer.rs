@@ -17,7 +17,7 @@ use super::request::Wanted;
 use crate::error::SecretError;
 use crate::http::retry_after;
 use crate::surroundings::Surroundings;
-use crate::value;
+use crate::value::{self, Document};
 
 /// How much of what AWS says is shown.
 const SHOWN: usize = 200;
@@ -25,44 +25,44 @@ const SHOWN: usize = 200;
 const SHOWN_FIELDS: usize = 10;
 const SHOWN_FIELD: usize = 40;
 
-/// The secret in an answer.
-pub(super) fn value(
-    surroundings: &Surroundings,
-    wanted: &Wanted<'_>,
-    body: Bytes,
-) -> Result<Secret, SecretError> {
-    let body = Zeroizing::new(Vec::from(body));
+/// What is kept under a name: the secret, or a document that it is a field of.
+pub(super) type Content = Zeroizing<Vec<u8>>;
+
+/// What is kept under a name, from an answer.
+pub(super) fn content(body: &[u8]) -> Result<Content, SecretError> {
     let foreign = || SecretError::unusable("AWS does not answer as Secrets Manager does");
-    let Ok(Json::Object(mut answer)) = serde_json::from_slice(&body) else {
-        return Err(foreign());
-    };
-    let bytes = match (answer.remove("SecretString"), answer.remove("SecretBinary")) {
-        (Some(Json::String(text)), _) => text.into_bytes(),
-        (_, Some(Json::String(text))) => {
-            let text = Zeroizing::new(text);
-            BASE64_STANDARD.decode(&*text).map_err(|_| foreign())?
-        }
-        _ => return Err(foreign()),
-    };
-    match wanted.key {
-        None => value::from_bytes(bytes),
-        Some(key) => field(surroundings, &Zeroizing::new(bytes), key),
+    let mut answer = Document::parse(body).map_err(|_| foreign())?;
+    let mut text = |name: &str| answer.take(name).and_then(Document::into_text);
+    if let Some(text) = text("SecretString") {
+        return Ok(Zeroizing::new(text.into_bytes()));
+    }
+    let encoded = Zeroizing::new(text("SecretBinary").ok_or_else(foreign)?);
+    let decoded = BASE64_STANDARD.decode(&*encoded).map_err(|_| foreign())?;
+    Ok(Zeroizing::new(decoded))
+}
+
+/// The secret: all that is kept under its name, or a field of it.
+pub(super) fn secret(
+    surroundings: &Surroundings,
+    content: &Content,
+    key: Option<&str>,
+) -> Result<Secret, SecretError> {
+    match key {
+        None => value::from_bytes(content.to_vec()),
+        Some(key) => field(surroundings, content, key),
     }
 }
 
 /// A field of a secret that is a JSON object.
 fn field(surroundings: &Surroundings, bytes: &[u8], key: &str) -> Result<Secret, SecretError> {
-    let fields = match serde_json::from_slice(bytes) {
-        Ok(Json::Object(fields)) => fields,
-        Ok(_) => {
-            let reason = format!("it is JSON but not an object, so it has no field {key:?}");
-            return Err(SecretError::unusable(reason));
-        }
-        Err(_) => {
-            let reason = format!("it is not JSON, so it has no field {key:?}");
-            return Err(SecretError::unusable(reason).hint("leave `?key=` out of the reference"));
-        }
-    };
+    let document = Document::parse(bytes).map_err(|_| {
+        let reason = format!("it is not JSON, so it has no field {key:?}");
+        SecretError::unusable(reason).hint("leave `?key=` out of the reference")
+    })?;
+    let fields = document.as_object().ok_or_else(|| {
+        let reason = format!("it is JSON but not an object, so it has no field {key:?}");
+        SecretError::unusable(reason)
+    })?;
     if let Some(found) = fields.get(key) {
         return value::from_json(found);
     }
@@ -136,6 +136,11 @@ impl Refusal {
 
     pub(super) fn retry_after(&self) -> Option<Duration> {
         self.retry_after
+    }
+
+    /// Whether others may be given the secret.
+    pub(super) fn is_about_us(&self) -> bool {
+        self.is_about_credentials() || self.code() == "AccessDeniedException"
     }
 
     /// Whether other credentials may be taken.
@@ -251,11 +256,7 @@ impl Refusal {
             Some(code) => format!("{code:?} ({})", self.status.as_u16()),
             None => format!("with the status {}", self.status.as_u16()),
         };
-        let reason = format!(
-            "AWS Secrets Manager at {} answers {code}{}",
-            place.shown(),
-            self.said()
-        );
+        let reason = format!("{} answers {code}{}", place.service(), self.said());
         if self.status == StatusCode::FORBIDDEN || self.status == StatusCode::UNAUTHORIZED {
             SecretError::refused(reason)
         } else {

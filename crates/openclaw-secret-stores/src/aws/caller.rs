@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use reqsign_aws_v4::Credential;
+use tokio::time::Instant;
 
 use super::credentials::Credentials;
 use super::files::Files;
@@ -20,11 +21,12 @@ pub(crate) struct Caller {
 pub(crate) async fn caller(
     surroundings: &Surroundings,
     http: &Arc<Http>,
+    until: Instant,
 ) -> Result<Caller, SecretError> {
     let files = Files::read(surroundings).await;
     let credentials = Credentials::new(surroundings.clone(), Arc::clone(http));
-    let identity = credentials.get(&files).await?;
-    let region = credentials.region(&files, &identity).await?;
+    let identity = credentials.get(&files, until).await?;
+    let region = credentials.region(&files, &identity, until).await?;
     Ok(Caller {
         credential: identity.credential,
         region,

@@ -1,6 +1,7 @@
 //! What `reqsign` sees of the machine: our variables, bounded files, our own requests.
 
 use std::collections::HashMap;
+use std::convert::identity;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -10,14 +11,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::uri::Uri;
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use reqsign_core::{Context, Env, Error, FileRead, HttpSend, Result};
 use secrecy::zeroize::Zeroizing;
 use serde_json::Value as Json;
-use tokio::time::timeout;
+use tokio::time::Instant;
 
 use super::place::configured_endpoint;
-use crate::http::Http;
+use crate::http::{Attempt, Http, patiently, retry_after};
 use crate::surroundings::Surroundings;
 
 /// The variables that providers of `reqsign` ask for all at once.
@@ -43,16 +44,19 @@ pub(super) struct Seen {
     pub(super) answered: Arc<AtomicBool>,
 }
 
-/// What `reqsign` sees of the machine; no request takes longer than `limit`.
+/// What `reqsign` sees of the machine. No request takes longer than `limit`, and none goes on after
+/// `until`.
 pub(super) fn context(
     surroundings: &Surroundings,
     http: &Arc<Http>,
+    until: Instant,
     limit: Option<Duration>,
 ) -> Seen {
     let answered = Arc::new(AtomicBool::new(false));
     let sender = Sender {
         surroundings: surroundings.clone(),
         http: Arc::clone(http),
+        until,
         limit,
         answered: Arc::clone(&answered),
     };
@@ -61,6 +65,41 @@ pub(super) fn context(
         .with_file_read(Reader(surroundings.clone()))
         .with_http_send(sender);
     Seen { context, answered }
+}
+
+/// Sends a request to somebody who gives credentials, again where that helps. The same signature is
+/// good for each: it is taken for some minutes.
+///
+/// What is answered in the end is for the caller to read, and so is why there is no answer.
+pub(super) async fn send(
+    http: &Http,
+    request: &Request<Bytes>,
+    until: Instant,
+) -> std::result::Result<Response<Bytes>, String> {
+    let silent = || Err("there is no answer in time".to_owned());
+    let asked = patiently(until, silent, async || {
+        match http.send(request.clone()).await {
+            Ok(answer) if is_passing(&answer) => {
+                let asked = retry_after(answer.headers());
+                Attempt::Again(Ok(answer), asked)
+            }
+            Ok(answer) => Attempt::Done(Ok(answer)),
+            Err(error) if error.is_passing() => Attempt::Again(Err(error.to_string()), None),
+            Err(error) => Attempt::Done(Err(Err(error.to_string()))),
+        }
+    });
+    asked.await.or_else(identity)
+}
+
+/// Whether an answer may be another one the next time. The token service says in words that it is
+/// asked too often.
+fn is_passing(answer: &Response<Bytes>) -> bool {
+    let says = |word: &[u8]| answer.body().windows(word.len()).any(|it| it == word);
+    match answer.status() {
+        StatusCode::TOO_MANY_REQUESTS => true,
+        StatusCode::BAD_REQUEST => says(b"<Code>Throttling") || says(b"<Code>RequestLimitExceeded"),
+        status => status.is_server_error(),
+    }
 }
 
 /// The bytes of a file, read on a thread that may wait.
@@ -114,6 +153,7 @@ impl FileRead for Reader {
 struct Sender {
     surroundings: Surroundings,
     http: Arc<Http>,
+    until: Instant,
     limit: Option<Duration>,
     answered: Arc<AtomicBool>,
 }
@@ -129,14 +169,10 @@ impl HttpSend for Sender {
         if let Some(uri) = self.elsewhere(request.uri()) {
             *request.uri_mut() = uri;
         }
-        let sending = self.http.send(request);
-        let answer = match self.limit {
-            Some(limit) => timeout(limit, sending)
-                .await
-                .map_err(|_| Error::unexpected(format!("there is no answer within {limit:?}")))?,
-            None => sending.await,
-        };
-        let answer = answer.map_err(|error| Error::unexpected(error.to_string()))?;
+        let limit = self.limit.map(|limit| Instant::now() + limit);
+        let until = limit.map_or(self.until, |limit| limit.min(self.until));
+        let answer = send(&self.http, &request, until).await;
+        let answer = answer.map_err(Error::unexpected)?;
         self.answered.store(true, Ordering::Relaxed);
         Ok(answer)
     }

@@ -3,14 +3,17 @@
 use std::error::Error as _;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use openclaw_content::shown_line;
 use reqsign_aws_v4::Credential;
 use reqsign_core::{ErrorKind, SigningCredential as _};
-use tokio::sync::Semaphore;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 
-use super::files::Files;
+use super::files::{Digest, Files};
 use super::metadata::{self, Instance};
 use super::place::{REGION, checked_region, configured_region};
 use super::roles::Profiles;
@@ -20,14 +23,29 @@ use crate::surroundings::Surroundings;
 
 /// How much of what others say is shown.
 const SHOWN: usize = 200;
+/// How long credentials are kept that do not say how long they are good for: a program that asks for
+/// a fingerprint should not do so for each server.
+const WITHOUT_END: Duration = Duration::from_mins(5);
 
 /// Who we are to AWS.
 #[derive(Clone)]
 pub(super) struct Identity {
     pub(super) credential: Credential,
     pub(super) source: Source,
+    /// How many lookups there were before.
+    number: u64,
     /// Whether this is from an earlier time.
-    pub(super) was_kept: bool,
+    was_kept: bool,
+}
+
+impl Identity {
+    /// Whether AWS may answer otherwise than to another one.
+    fn is_other_than(&self, other: &Self) -> bool {
+        let (ours, theirs) = (&self.credential, &other.credential);
+        ours.access_key_id != theirs.access_key_id
+            || ours.secret_access_key != theirs.secret_access_key
+            || ours.session_token != theirs.session_token
+    }
 }
 
 /// An identity that is being looked for.
@@ -55,16 +73,41 @@ impl fmt::Display for Source {
     }
 }
 
-/// Finds credentials, and keeps those that say how long they are good for.
+/// Finds credentials, and keeps them for a while.
 ///
 /// The order is that of AWS's own tools. Theirs that are set up and do not work are an error: to go
 /// on as somebody else would be a surprise.
 pub(super) struct Credentials {
     surroundings: Surroundings,
     http: Arc<Http>,
-    kept: Mutex<Option<Identity>>,
-    /// A program that asks for a fingerprint should ask once.
-    turn: Semaphore,
+    /// Held while somebody looks for credentials, so that all others wait for that.
+    last: Mutex<Option<Lookup>>,
+    /// How many lookups have ended, well or not.
+    count: AtomicU64,
+}
+
+/// What came of the last lookup.
+struct Lookup {
+    /// What AWS's files said then.
+    settings: Digest,
+    result: Result<Identity, SecretError>,
+    began: Instant,
+}
+
+impl Lookup {
+    /// Whether there are credentials that are good for a while yet.
+    fn is_good(&self) -> bool {
+        let is_young = self.began.elapsed() < WITHOUT_END;
+        self.result.as_ref().is_ok_and(|identity| {
+            let credential = &identity.credential;
+            credential.is_valid() && (credential.expires_in.is_some() || is_young)
+        })
+    }
+
+    fn has_number(&self, number: u64) -> bool {
+        let identity = self.result.as_ref();
+        identity.is_ok_and(|identity| identity.number == number)
+    }
 }
 
 impl Credentials {
@@ -72,51 +115,95 @@ impl Credentials {
         Self {
             surroundings,
             http,
-            kept: Mutex::new(None),
-            turn: Semaphore::new(1),
+            last: Mutex::default(),
+            count: AtomicU64::default(),
         }
     }
 
     /// Who we are.
-    pub(super) fn get<'c>(&'c self, files: &'c Files) -> Getting<'c> {
-        Box::pin(self.get_in_turn(files))
+    pub(super) fn get<'c>(&'c self, files: &'c Files, until: Instant) -> Getting<'c> {
+        Box::pin(self.look(files, None, until))
     }
 
-    async fn get_in_turn(&self, files: &Files) -> Result<Identity, SecretError> {
-        // An error would mean that the semaphore is closed.
-        let _turn = self.turn.acquire().await;
-        if let Some(kept) = &*self.kept()
-            && kept.credential.is_valid()
+    /// Who else we are, where AWS does not take the one that we were; nothing where there is nobody
+    /// else.
+    pub(super) async fn instead(
+        &self,
+        files: &Files,
+        refused: &Identity,
+        until: Instant,
+    ) -> Result<Option<Identity>, SecretError> {
+        let identity = Box::pin(self.look(files, Some(refused), until)).await?;
+        Ok(identity.is_other_than(refused).then_some(identity))
+    }
+
+    /// Forgets credentials that AWS does not know, unless there are others by now.
+    pub(super) async fn forget(&self, refused: &Identity) {
+        let mut last = self.last.lock().await;
+        if last
+            .as_ref()
+            .is_some_and(|lookup| lookup.has_number(refused.number))
         {
-            return Ok(kept.clone());
+            *last = None;
         }
-        let (credential, source) = self.find(files).await?;
-        let secrets = [
-            Some(&credential.secret_access_key),
-            credential.session_token.as_ref(),
-        ];
-        for secret in secrets.into_iter().flatten() {
-            let _ = self.surroundings.credential(secret.as_str());
+    }
+
+    /// Looks for credentials, unless that was done already: by those who were here before, or by one
+    /// of those who wait here together, whatever came of it.
+    async fn look(
+        &self,
+        files: &Files,
+        refused: Option<&Identity>,
+        until: Instant,
+    ) -> Result<Identity, SecretError> {
+        let settings = files.digest();
+        let seen = self.count.load(Ordering::SeqCst);
+        let mut last = self.last.lock().await;
+        let number = self.count.load(Ordering::SeqCst);
+        let was_kept = number == seen;
+        let known = last.as_ref().filter(|lookup| lookup.settings == settings);
+        if let Some(lookup) = known {
+            let is_refused = refused.is_some_and(|refused| lookup.has_number(refused.number));
+            if !was_kept || lookup.is_good() && !is_refused {
+                let identity = lookup.result.clone();
+                return identity.map(|identity| Identity {
+                    was_kept,
+                    ..identity
+                });
+            }
         }
-        let mut identity = Identity {
+        // Credentials that were just found are what there is.
+        if let Some(refused) = refused.filter(|refused| !refused.was_kept) {
+            return Ok(refused.clone());
+        }
+        let began = Instant::now();
+        let found = self.find(files, until).await;
+        self.count.fetch_add(1, Ordering::SeqCst);
+        let result = found.map(|(credential, source)| Identity {
             credential,
             source,
-            was_kept: true,
-        };
-        // Those without an end stand in a file or a variable, where others may come to stand.
-        let has_end = identity.credential.expires_in.is_some();
-        *self.kept() = has_end.then(|| identity.clone());
-        identity.was_kept = false;
-        Ok(identity)
+            number,
+            was_kept: false,
+        });
+        if let Ok(identity) = &result {
+            self.hide(&identity.credential);
+        }
+        *last = Some(Lookup {
+            settings,
+            result: result.clone(),
+            began,
+        });
+        result
     }
 
-    /// Forgets what was kept: AWS does not take it.
-    pub(super) fn forget(&self) {
-        *self.kept() = None;
-    }
-
-    pub(super) fn are_forgotten(&self) -> bool {
-        self.kept().is_none()
+    /// No output shows credentials from now on.
+    fn hide(&self, credential: &Credential) {
+        let _ = self
+            .surroundings
+            .credential(credential.secret_access_key.as_str());
+        if let Some(token) = &credential.session_token {
+            let _ = self.surroundings.credential(token.as_str());
+        }
     }
 
     /// The region that is asked where a reference names none.
@@ -124,12 +211,13 @@ impl Credentials {
         &self,
         files: &Files,
         identity: &Identity,
+        until: Instant,
     ) -> Result<String, SecretError> {
         if let Some(region) = configured_region(&self.surroundings, files) {
             return checked_region(region).map(str::to_owned);
         }
         let of_instance = match identity.source {
-            Source::Instance => metadata::region(&self.surroundings, &self.http).await,
+            Source::Instance => metadata::region(&self.surroundings, &self.http, until).await,
             _ => None,
         };
         match of_instance {
@@ -148,7 +236,11 @@ impl Credentials {
         }
     }
 
-    async fn find(&self, files: &Files) -> Result<(Credential, Source), SecretError> {
+    async fn find(
+        &self,
+        files: &Files,
+        until: Instant,
+    ) -> Result<(Credential, Source), SecretError> {
         let surroundings = &self.surroundings;
         if let Some(credential) = variables(surroundings)? {
             return Ok((credential, Source::Variables));
@@ -157,6 +249,7 @@ impl Credentials {
             surroundings,
             http: &self.http,
             files,
+            until,
         };
         if let Some(credential) = profiles.chosen().await? {
             return Ok((credential, Source::Profile(files.chosen().to_owned())));
@@ -164,13 +257,13 @@ impl Credentials {
         if let Some(credential) = profiles.web_identity().await? {
             return Ok((credential, Source::WebIdentity));
         }
-        let container = metadata::container(surroundings, &self.http).await;
+        let container = metadata::container(surroundings, &self.http, until).await;
         let container =
             container.map_err(|error| told(surroundings, &Source::Container, &error))?;
         if let Some(credential) = container {
             return Ok((credential, Source::Container));
         }
-        let instance = match metadata::instance(surroundings, &self.http).await {
+        let instance = match metadata::instance(surroundings, &self.http, until).await {
             Instance::Gives(credential) => return Ok((credential, Source::Instance)),
             Instance::Disabled => "AWS_EC2_METADATA_DISABLED is set".to_owned(),
             Instance::Absent => "there is no metadata service of an instance".to_owned(),
@@ -188,10 +281,6 @@ impl Credentials {
         let hint = "run `aws configure` or `aws sso login`, or set AWS_ACCESS_KEY_ID and \
                     AWS_SECRET_ACCESS_KEY, or AWS_PROFILE";
         Err(SecretError::misconfigured(reason).hint(hint))
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Option<Identity>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
+use ring::digest::{Context, SHA256};
 use secrecy::zeroize::Zeroizing;
 
 use crate::error::SecretError;
@@ -15,6 +16,12 @@ const PROFILE: [&str; 2] = ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"];
 const DEFAULT: &str = "default";
 /// The settings that are credentials.
 const SECRETS: [&str; 2] = ["aws_secret_access_key", "aws_session_token"];
+
+/// How many profiles a digest is about: one may lead to another.
+const MOST_PROFILES: usize = 16;
+
+/// What is the same as long as files say the same about who we are.
+pub(super) type Digest = [u8; 32];
 
 /// What a section says.
 pub(super) type Settings = BTreeMap<String, String>;
@@ -103,6 +110,32 @@ impl Files {
     /// What an `[sso-session NAME]` says.
     pub(super) fn session(&self, name: &str) -> Option<&Settings> {
         self.sessions.get(name)
+    }
+
+    /// A digest of what makes us who we are: the profile in use, and those that it leads to.
+    pub(super) fn digest(&self) -> Digest {
+        let mut context = Context::new(&SHA256);
+        // With its length in front, nothing is taken for a part of something else.
+        let mut add = |text: &str| {
+            context.update(&text.len().to_be_bytes());
+            context.update(text.as_bytes());
+        };
+        let mut name = Some(self.chosen.as_str());
+        for _ in 0..MOST_PROFILES {
+            let Some(profile) = name.and_then(|name| self.profiles.get(name)) else {
+                break;
+            };
+            let session = set(profile, "sso_session").and_then(|name| self.sessions.get(name));
+            for (name, value) in profile.iter().chain(session.into_iter().flatten()) {
+                add(name);
+                add(value);
+            }
+            add("");
+            name = set(profile, "source_profile");
+        }
+        let mut digest = Digest::default();
+        digest.copy_from_slice(context.finish().as_ref());
+        digest
     }
 
     fn add_config(&mut self, text: &str) {
@@ -259,6 +292,28 @@ mod tests {
             Some("a")
         );
         assert_eq!(files(config, credentials, "p").setting("x"), Some("d"));
+    }
+
+    #[test]
+    fn a_digest_is_about_the_profiles_that_make_us_who_we_are() {
+        let config = "[profile p]\nrole_arn = r\nsource_profile = base\n\
+                      [profile base]\nsso_session = s\n[profile other]\nx = y\n\
+                      [sso-session s]\nsso_region = a\n";
+        let digest = |config: &str, credentials: &str| files(config, credentials, "p").digest();
+        let first = digest(config, "");
+        assert_eq!(digest(&format!("{config}# remark\n"), ""), first);
+        assert_eq!(digest(&config.replace("x = y", "x = z"), ""), first);
+        for changed in [
+            config.replace("role_arn = r", "role_arn = s"),
+            config.replace("source_profile = base", "source_profile = other"),
+            config.replace("sso_region = a", "sso_region = b"),
+            config.replace("role_arn = r\n", ""),
+        ] {
+            assert_ne!(digest(&changed, ""), first, "{changed}");
+        }
+        assert_ne!(digest(config, "[base]\naws_access_key_id = k\n"), first);
+        // In a circle, too.
+        digest("[profile p]\nsource_profile = p\n", "");
     }
 
     #[test]

@@ -51,8 +51,13 @@ impl Place {
         })
     }
 
+    /// The service for a person.
+    pub(super) fn service(&self) -> String {
+        format!("AWS Secrets Manager at {}", self.shown())
+    }
+
     /// Host and port, for words to a person.
-    pub(super) fn shown(&self) -> String {
+    fn shown(&self) -> String {
         let host = self.endpoint.host_str().unwrap_or_default();
         match self.endpoint.port() {
             Some(port) => format!("{host}:{port}"),

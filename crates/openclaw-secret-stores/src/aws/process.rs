@@ -2,23 +2,19 @@
 
 use std::ffi::OsString;
 
-use openclaw_content::shown_line;
 use openclaw_process::{Inherited, ProgramCommand, child_environment, find_program};
 use reqsign_aws_v4::Credential;
-use secrecy::zeroize::Zeroizing;
 use serde_json::Value as Json;
 
 use crate::error::SecretError;
-use crate::program::{self, ProgramOutput};
+use crate::program;
 use crate::surroundings::Surroundings;
-use crate::value;
+use crate::value::Document;
 
 /// How much a program may answer.
 const LARGEST_ANSWER: usize = 64 * 1024;
 /// The version of what programs answer.
 const VERSION: u64 = 1;
-/// How much of a program's own words is shown.
-const SHOWN: usize = 200;
 
 /// Runs the program of a profile, and takes the credentials that it writes.
 pub(super) async fn credential(
@@ -36,12 +32,11 @@ pub(super) async fn credential(
     let launcher = &surroundings.launcher;
     let output = program::run(launcher, &command, Vec::new(), LARGEST_ANSWER).await?;
     if !output.succeeded() {
-        return Err(failed(surroundings, &shown, output));
+        return Err(output.failure(&surroundings.redactor, &shown));
     }
-    let stdout = Zeroizing::new(output.stdout);
     // What the parser says about a place that is wrong may be a part of a credential.
-    let answer: Json =
-        serde_json::from_slice(&stdout).map_err(|_| unusable("does not answer with JSON"))?;
+    let answer =
+        Document::parse(&output.stdout).map_err(|_| unusable("does not answer with JSON"))?;
     let text = |name: &str| {
         let text = answer.get(name).and_then(Json::as_str);
         text.filter(|text| !text.is_empty()).map(str::to_owned)
@@ -77,8 +72,8 @@ pub(super) async fn credential(
 fn command(surroundings: &Surroundings, words: &[String]) -> Result<ProgramCommand, String> {
     let environment = &surroundings.environment;
     let (program, arguments) = words.split_first().ok_or("it is empty")?;
-    let search = environment.variable("PATH").map(OsString::from);
-    let extensions = environment.variable("PATHEXT").map(OsString::from);
+    let search = surroundings.variable("PATH").map(OsString::from);
+    let extensions = surroundings.variable("PATHEXT").map(OsString::from);
     let program = find_program(
         program,
         search.as_deref(),
@@ -96,19 +91,6 @@ fn command(surroundings: &Surroundings, words: &[String]) -> Result<ProgramComma
             .collect(),
         directory: None,
     })
-}
-
-/// Says that the program failed, in its own last words.
-fn failed(surroundings: &Surroundings, shown: &str, output: ProgramOutput) -> SecretError {
-    // What it wrote may hold a credential, and its last words may repeat it.
-    let written = String::from_utf8_lossy(&output.stdout).into_owned();
-    let _ = surroundings.credential(written);
-    value::wipe(output.stdout);
-    let mut lines = output.stderr.iter().rev();
-    let words = lines.find(|line| !line.trim().is_empty());
-    let words = words.map(|line| shown_line(&surroundings.redactor.redact(line), SHOWN));
-    let words = words.map(|words| format!(": {words}")).unwrap_or_default();
-    SecretError::unavailable(format!("{shown} failed ({}){words}", output.end))
 }
 
 /// The words of a command, without a shell: quotation marks keep words together, and nothing else

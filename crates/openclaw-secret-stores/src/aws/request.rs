@@ -25,24 +25,24 @@ const JSON_1_1: &str = "application/x-amz-json-1.1";
 /// What Terraform's version identifiers begin with; they are as long as a UUID.
 const TERRAFORM: &str = "terraform-";
 
-/// A secret that is asked for.
+/// A secret that is asked for. Fields of it are not asked for by themselves.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Wanted<'r> {
     pub(super) name: &'r str,
     pub(super) version: Option<&'r str>,
-    pub(super) key: Option<&'r str>,
 }
 
 impl<'r> Wanted<'r> {
-    pub(super) fn new(reference: &'r SecretReference) -> Result<Self, SecretError> {
+    /// The secret that a reference is about, and the field of it.
+    pub(super) fn of(reference: &'r SecretReference) -> Option<(Self, Option<&'r str>)> {
         match reference {
             SecretReference::Aws {
                 name, version, key, ..
-            } => Ok(Self {
-                name,
-                version: version.as_deref(),
-                key: key.as_deref(),
-            }),
-            _ => Err(SecretError::misconfigured("it is not a secret of AWS")),
+            } => {
+                let version = version.as_deref();
+                Some((Self { name, version }, key.as_deref()))
+            }
+            _ => None,
         }
     }
 
@@ -122,7 +122,7 @@ pub(super) async fn signed(
 
 /// What it means that there is no answer.
 pub(super) fn unanswered<T>(place: &Place, error: &HttpError) -> Attempt<T> {
-    let shown = place.shown();
+    let service = place.service();
     match error {
         HttpError::TooLarge => Attempt::Done(Err(SecretError::unusable(error))),
         HttpError::Readable | HttpError::Unmakeable(_) => {
@@ -131,11 +131,11 @@ pub(super) fn unanswered<T>(place: &Place, error: &HttpError) -> Attempt<T> {
             Attempt::Done(Err(SecretError::misconfigured(reason)))
         }
         HttpError::Insecure(_) => {
-            let reason = format!("AWS Secrets Manager at {shown}: {error}");
+            let reason = format!("{service}: {error}");
             Attempt::Done(Err(SecretError::unavailable(reason)))
         }
         HttpError::Unreachable(_) => {
-            let reason = format!("AWS Secrets Manager at {shown} can't be reached: {error}");
+            let reason = format!("{service} can't be reached: {error}");
             let hint = match place.set_by {
                 Some(set_by) => format!("see whether {set_by} is right"),
                 None => format!("see whether {:?} is a region of yours", place.region),

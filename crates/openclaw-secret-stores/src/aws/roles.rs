@@ -9,6 +9,7 @@ use reqsign_aws_v4::{
     RequestSigner, SSOCredentialProvider, StaticCredentialProvider,
 };
 use reqsign_core::{Context, ErrorKind, ProvideCredentialDyn as _, Signer};
+use tokio::time::Instant;
 
 use super::credentials::{Source, told, variables};
 use super::files::{Files, Settings, set};
@@ -34,6 +35,7 @@ pub(super) struct Profiles<'f> {
     pub(super) surroundings: &'f Surroundings,
     pub(super) http: &'f Arc<Http>,
     pub(super) files: &'f Files,
+    pub(super) until: Instant,
 }
 
 impl Profiles<'_> {
@@ -147,11 +149,11 @@ impl Profiles<'_> {
             (Some(source), _) => self.credential(source, profiles_left - 1).await?,
             (None, Some("Environment")) => variables(self.surroundings)?,
             (None, Some("EcsContainer")) => {
-                let given = container(self.surroundings, self.http).await;
+                let given = container(self.surroundings, self.http, self.until).await;
                 given.map_err(|error| told(self.surroundings, &Source::Container, &error))?
             }
             (None, Some("Ec2InstanceMetadata")) => {
-                match instance(self.surroundings, self.http).await {
+                match instance(self.surroundings, self.http, self.until).await {
                     Instance::Gives(credential) => Some(credential),
                     Instance::Disabled | Instance::Absent | Instance::Useless(_) => None,
                 }
@@ -224,7 +226,7 @@ impl Profiles<'_> {
     }
 
     fn context(&self) -> Context {
-        context::context(self.surroundings, self.http, None).context
+        context::context(self.surroundings, self.http, self.until, None).context
     }
 
     /// The credentials of a role that variables name, taken with the identity that a file holds: what

@@ -11,7 +11,8 @@ use super::credentials::Bearer;
 use super::place::Place;
 use super::token::Token;
 use crate::error::SecretError;
-use crate::http::{Attempt, Http, HttpError, patiently, retry_after};
+use crate::http::{Attempt, Http, HttpError, patiently, retry_after, silent};
+use crate::provider::Turns;
 
 /// Why there is no secret.
 pub(super) enum Refusal {
@@ -25,6 +26,7 @@ pub(super) enum Refusal {
 pub(super) struct Access<'a> {
     pub(super) http: &'a Http,
     pub(super) bearer: &'a Bearer,
+    pub(super) turns: &'a Turns,
 }
 
 impl Access<'_> {
@@ -35,7 +37,9 @@ impl Access<'_> {
         until: Instant,
     ) -> Result<Secret, Refusal> {
         let place = place.map_err(|error| Refusal::Final(error.clone()))?;
-        match patiently(until, || self.attempt(place)).await {
+        let silent = || silent("Google Secret Manager");
+        let attempt = || self.turns.take(self.attempt(place));
+        match patiently(until, silent, attempt).await {
             Ok(Answer::Secret(secret)) => Ok(secret),
             Ok(Answer::UnknownToken) => Err(Refusal::UnknownToken(self.unknown_token())),
             Err(error) => Err(Refusal::Final(error)),

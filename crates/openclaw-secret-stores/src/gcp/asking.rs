@@ -30,6 +30,8 @@ const SHOWN: usize = 200;
 pub(super) struct Asking<'a> {
     pub(super) surroundings: &'a Surroundings,
     pub(super) http: &'a Arc<Http>,
+    /// When nobody waits for the token any longer.
+    pub(super) until: Instant,
     /// Where the credentials are.
     pub(super) shown: &'a str,
     /// Whose the token will be, in words.

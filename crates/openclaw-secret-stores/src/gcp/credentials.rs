@@ -15,7 +15,7 @@ use super::metadata::{Metadata, Silence};
 use super::service_account::Way;
 use super::token::Token;
 use crate::error::{SecretError, SecretErrorKind};
-use crate::http::{Attempt, Http, patiently};
+use crate::http::{Attempt, Http, patiently, silent};
 use crate::surroundings::Surroundings;
 
 /// What to try where there are no credentials, or none that are accepted.
@@ -115,6 +115,7 @@ impl Credentials {
         let asking = Asking {
             surroundings: &self.surroundings,
             http: &self.http,
+            until,
             shown: &shown,
             origin: &identity.origin,
             account: identity.account.as_deref(),
@@ -150,18 +151,18 @@ impl Credentials {
     ) -> Result<Token, SecretError> {
         let source = &identity.source;
         let way = self.kept().way;
-        let made = patiently(until, || attempt(identity, asking, way)).await?;
+        let made = patiently(until, mute, || attempt(identity, asking, way)).await?;
         match made {
             Err(_) if way == Way::SelfSigned && source.signs_itself() => {
                 self.kept().way = Way::Granted;
-                patiently(until, || attempt(identity, asking, Way::Granted)).await?
+                patiently(until, mute, || attempt(identity, asking, Way::Granted)).await?
             }
             made => made,
         }
     }
 
     async fn of_machine(&self, until: Instant) -> Result<(Bearer, Instant), NoToken> {
-        let asked = patiently(until, async || match self.metadata.token().await {
+        let asked = patiently(until, mute, async || match self.metadata.token().await {
             Err(Silence::Passing(reason)) => Attempt::Again(self.unavailable(&reason), None),
             decided => Attempt::Done(Ok(decided)),
         });
@@ -225,4 +226,9 @@ async fn attempt(
         Err(Trouble::UnknownToken(error)) => Attempt::Done(Ok(Err(error))),
         Err(Trouble::Final(error)) => Attempt::Done(Err(error)),
     }
+}
+
+/// What is said where nobody answers who could give us a token.
+fn mute() -> SecretError {
+    silent("the service that gives access tokens for Google Cloud")
 }

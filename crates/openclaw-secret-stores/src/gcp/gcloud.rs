@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use openclaw_content::shown_line;
 use openclaw_process::{Inherited, ProgramCommand, child_environment, find_program};
 use tokio::sync::Semaphore;
 
@@ -16,8 +15,6 @@ use crate::value;
 
 /// How often it runs at the same time: it takes about a second of a processor each time.
 const AT_ONCE: usize = 4;
-/// How much of its own words is shown.
-const SHOWN: usize = 200;
 /// The beginnings of the names of its own variables.
 const OURS: &[&str] = &["CLOUDSDK_", "GOOGLE_"];
 /// Those of them that are likely to stand in a `.env` file.
@@ -80,9 +77,9 @@ impl Gcloud {
         let limit = value::LARGEST_SECRET + 1;
         let output = program::run(launcher, &command, Vec::new(), limit).await?;
         if output.succeeded() {
-            return Ok(value::from_bytes(output.stdout)?.into());
+            return Ok(value::from_bytes(output.stdout.to_vec())?.into());
         }
-        Err(self.failed(output, why))
+        Err(self.failed(&output, why))
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
@@ -111,19 +108,10 @@ impl Gcloud {
     }
 
     /// Says that it failed, in its own last words.
-    fn failed(&self, output: ProgramOutput, why: &SecretError) -> SecretError {
-        // What it wrote may hold a secret, and its last words may repeat it.
-        let written = String::from_utf8_lossy(&output.stdout).into_owned();
-        let _ = self.surroundings.credential(written);
-        value::wipe(output.stdout);
-        let mut lines = output.stderr.iter().rev();
+    fn failed(&self, output: &ProgramOutput, why: &SecretError) -> SecretError {
         // Advice may stand behind the error.
-        let line = lines
-            .clone()
-            .find(|line| line.starts_with("ERROR:"))
-            .or_else(|| lines.find(|line| !line.trim().is_empty()));
-        let line = line.map(String::as_str).unwrap_or_default();
-        let words = shown_line(&self.surroundings.redactor.redact(line), SHOWN);
+        let words = output.last_words(&self.surroundings.redactor, "ERROR:");
+        let words = words.unwrap_or_default();
         let kind = if words.contains("NOT_FOUND") {
             SecretErrorKind::Missing
         } else if words.contains("PERMISSION_DENIED") {

@@ -5,10 +5,12 @@ use std::io;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use reqwest::{Certificate, Client, ClientBuilder, Identity};
 use thiserror::Error as ThisError;
 use url::{Host, Url};
+
+use crate::gathered::Gathered;
 
 /// How large an answer may be. Secrets are far smaller; a document that one is a field of may be
 /// larger than the secret.
@@ -71,6 +73,9 @@ impl Http {
 
     /// Sends a request and takes the whole answer, whatever its status. Redirects are not followed:
     /// they would lead our credentials away.
+    ///
+    /// The body is overwritten when the last handle to it is dropped; what the connection had of it
+    /// in its own buffers is not.
     pub(crate) async fn send(
         &self,
         request: http::Request<Bytes>,
@@ -89,14 +94,12 @@ impl Http {
         if let Some(headers) = kept.headers_mut() {
             *headers = answer.headers().clone();
         }
-        let mut body = BytesMut::new();
+        let mut body = Gathered::at_most(LARGEST_ANSWER);
         while let Some(part) = answer.chunk().await.map_err(unreachable)? {
-            if body.len() + part.len() > LARGEST_ANSWER {
-                return Err(HttpError::TooLarge);
-            }
-            body.extend_from_slice(&part);
+            body.add(&part).map_err(|_| HttpError::TooLarge)?;
         }
-        kept.body(body.freeze()).map_err(|error| unmakeable(&error))
+        let body = Bytes::from_owner(body.into_bytes());
+        kept.body(body).map_err(|error| unmakeable(&error))
     }
 
     fn client(&self, is_near: bool, is_plain: bool) -> Result<&Client, reqwest::Error> {
@@ -142,8 +145,11 @@ pub(crate) fn is_near(url: &Url) -> bool {
             Some(Host::Ipv4(address)) => address.is_link_local(),
             Some(Host::Ipv6(address)) => {
                 address.is_unicast_link_local()
-                    // The metadata service of AWS.
-                    || address.segments() == [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254]
+                    // AWS: the metadata service, and what gives pods their credentials.
+                    || matches!(
+                        address.segments(),
+                        [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254 | 0x23]
+                    )
             }
             Some(Host::Domain(name)) => name.trim_end_matches('.') == "metadata.google.internal",
             None => false,

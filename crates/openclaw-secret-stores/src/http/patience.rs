@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use http::header::RETRY_AFTER;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::error::SecretError;
 
@@ -12,38 +12,60 @@ use crate::error::SecretError;
 const MOST_ATTEMPTS: u32 = 6;
 /// How long it is waited after the first attempt; every further wait is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
+/// How much earlier than whoever waits we give up, so that our words are heard.
+const MARGIN: Duration = Duration::from_millis(100);
 
 /// What came of an attempt.
-pub(crate) enum Attempt<T> {
+pub(crate) enum Attempt<T, E = SecretError> {
     /// It is decided.
-    Done(Result<T, SecretError>),
+    Done(Result<T, E>),
     /// It may be different the next time, after as long as the store asks for.
-    Again(SecretError, Option<Duration>),
+    Again(E, Option<Duration>),
 }
 
-/// Asks until it is decided, or until there is no time left for another attempt: then what was wrong
-/// the last time is the answer.
-pub(crate) async fn patiently<T, F: Future<Output = Attempt<T>>>(
-    until: Instant,
-    mut attempt: impl FnMut() -> F,
-) -> Result<T, SecretError> {
-    let mut number = 1;
-    let mut wait = FIRST_WAIT;
-    loop {
-        match attempt().await {
-            Attempt::Done(result) => return result,
-            Attempt::Again(error, _) if number == MOST_ATTEMPTS => return Err(error),
-            Attempt::Again(error, asked) => {
-                let pause = asked.unwrap_or_default().max(scattered(wait));
-                if Instant::now() + pause >= until {
-                    return Err(error);
-                }
-                sleep(pause).await;
-                wait *= 2;
-                number += 1;
-            }
+impl<T, E> Attempt<T, E> {
+    /// The same with what was asked for as something else.
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Attempt<U, E> {
+        match self {
+            Self::Done(result) => Attempt::Done(result.map(change)),
+            Self::Again(error, asked) => Attempt::Again(error, asked),
         }
     }
+}
+
+/// Asks until it is decided, or until there is no time left: then what was wrong the last time is
+/// the answer, or `silent` where the first attempt takes all the time that there is.
+///
+/// The answer is there shortly before `until`, when whoever waits gives up.
+pub(crate) async fn patiently<T, E, F: Future<Output = Attempt<T, E>>>(
+    until: Instant,
+    silent: impl FnOnce() -> E,
+    mut attempt: impl FnMut() -> F,
+) -> Result<T, E> {
+    let until = until.checked_sub(MARGIN).unwrap_or(until);
+    let mut number = 1;
+    let mut wait = FIRST_WAIT;
+    let mut last = None;
+    loop {
+        let (error, asked) = match timeout_at(until, attempt()).await {
+            Ok(Attempt::Done(result)) => return result,
+            Ok(Attempt::Again(error, asked)) => (error, asked),
+            Err(_) => return Err(last.unwrap_or_else(silent)),
+        };
+        let pause = asked.unwrap_or_default().max(scattered(wait));
+        if number == MOST_ATTEMPTS || Instant::now() + pause >= until {
+            return Err(error);
+        }
+        sleep(pause).await;
+        wait *= 2;
+        number += 1;
+        last = Some(error);
+    }
+}
+
+/// A store that says nothing, in words.
+pub(crate) fn silent(store: &str) -> SecretError {
+    SecretError::unavailable(format!("{store} did not answer in time"))
 }
 
 /// What an answer's `Retry-After` says, in seconds; a date is not used by any store that we ask.

@@ -74,8 +74,12 @@ impl Open {
         service: &str,
         account: &str,
     ) -> Result<Option<Secret>, SecretError> {
-        match self.on_thread(service, account, Entry::get_secret).await? {
-            Ok(bytes) => value::from_bytes(bytes).map(Some),
+        // As a text, whatever it is written in: what `cmdkey` stores is UTF-16.
+        match self
+            .on_thread(service, account, Entry::get_password)
+            .await?
+        {
+            Ok(text) => value::from_text(text).map(Some),
             Err(Error::NoEntry) => Ok(None),
             Err(error) => Err(told(error)),
         }
@@ -88,7 +92,7 @@ impl Open {
         secret: &Secret,
     ) -> Result<(), SecretError> {
         let secret = secret.clone();
-        let set = move |entry: &Entry| entry.set_secret(secret.expose().as_bytes());
+        let set = move |entry: &Entry| entry.set_password(secret.expose());
         let stored = self.on_thread(service, account, set).await?;
         stored.map_err(told)
     }
@@ -162,6 +166,12 @@ fn told(error: Error) -> SecretError {
 
 #[cfg(test)]
 mod tests {
+    use std::any::Any;
+    use std::collections::HashMap;
+    use std::sync::Mutex;
+
+    use keyring_core::api::{Credential, CredentialApi, CredentialStoreApi};
+
     use super::*;
 
     async fn open() -> Open {
@@ -180,6 +190,89 @@ mod tests {
         assert!(open.delete("s", "a").await.unwrap());
         assert!(!open.delete("s", "a").await.unwrap());
         assert_eq!(open.get("s", "a").await.unwrap(), None);
+    }
+
+    /// The only entry of a Credential Manager: its texts are UTF-16.
+    #[derive(Clone, Debug, Default)]
+    struct Windows(Arc<Mutex<Vec<u8>>>);
+
+    impl CredentialApi for Windows {
+        fn set_password(&self, password: &str) -> Result<(), Error> {
+            let bytes: Vec<u8> = password.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            self.set_secret(&bytes)
+        }
+
+        fn set_secret(&self, secret: &[u8]) -> Result<(), Error> {
+            *self.0.lock().unwrap() = secret.to_vec();
+            Ok(())
+        }
+
+        fn get_password(&self) -> Result<String, Error> {
+            let bytes = self.get_secret()?;
+            let units: Vec<u16> = bytes
+                .chunks(2)
+                .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
+                .collect();
+            String::from_utf16(&units).map_err(|_| Error::BadEncoding(bytes))
+        }
+
+        fn get_secret(&self) -> Result<Vec<u8>, Error> {
+            Ok(self.0.lock().unwrap().clone())
+        }
+
+        fn delete_credential(&self) -> Result<(), Error> {
+            Err(Error::NoEntry)
+        }
+
+        fn get_credential(&self) -> Result<Option<Arc<Credential>>, Error> {
+            Ok(None)
+        }
+
+        fn get_specifiers(&self) -> Option<(String, String)> {
+            None
+        }
+
+        fn as_any(&self) -> &dyn Any {
+            self
+        }
+    }
+
+    impl CredentialStoreApi for Windows {
+        fn vendor(&self) -> String {
+            String::new()
+        }
+
+        fn id(&self) -> String {
+            String::new()
+        }
+
+        fn build(&self, _: &str, _: &str, _: Option<&HashMap<&str, &str>>) -> Result<Entry, Error> {
+            Ok(Entry::new_with_credential(Arc::new(self.clone())))
+        }
+
+        fn as_any(&self) -> &dyn Any {
+            self
+        }
+    }
+
+    #[tokio::test]
+    async fn texts_are_those_of_the_system() {
+        let windows = Windows::default();
+        let open = Open {
+            store: Arc::new(windows.clone()),
+        };
+        // What `cmdkey` stores.
+        windows.set_secret(b"h\0u\0n\0t\0\xe9\0").unwrap();
+        let found = open.get("s", "a").await.unwrap().unwrap();
+        assert_eq!(found.expose(), "hunt\u{e9}");
+        open.set("s", "a", &Secret::new("k\u{20ac}y"))
+            .await
+            .unwrap();
+        assert_eq!(windows.get_secret().unwrap(), b"k\0\xac\x20y\0");
+        // Half of a pair.
+        windows.set_secret(b"\x00\xd8").unwrap();
+        let error = open.get("s", "a").await.unwrap_err();
+        assert_eq!(error.to_string(), "it is not text");
     }
 
     #[test]

@@ -50,6 +50,20 @@ fn a_missing_entry_comes_with_the_command_that_stores_it() {
     );
 }
 
+#[test]
+fn the_time_that_is_told_is_that_which_was_set() {
+    for (left, told) in [
+        (Duration::from_nanos(9_999_987_123), "10s"),
+        (Duration::from_secs(10), "10s"),
+        (Duration::from_millis(1_499), "1.5s"),
+        (Duration::from_micros(599_950), "600ms"),
+        (Duration::ZERO, "0ns"),
+    ] {
+        assert_eq!(format!("{:?}", rounded(left)), told);
+    }
+    assert!(rounded(Duration::MAX) > Duration::from_hours(1));
+}
+
 #[tokio::test(start_paused = true)]
 async fn who_is_asked_too_late_is_told_why() {
     let asking = Asking::default();

@@ -76,12 +76,12 @@ impl Address {
 
     /// The address for a person.
     pub(super) fn shown(&self) -> String {
-        origin(&self.base)
+        shown(&self.base)
     }
 
     /// The address of a path of the interface.
     pub(super) fn of_path(&self, path: &str) -> String {
-        let mut address = origin(&self.base);
+        let mut address = self.base.origin().ascii_serialization();
         address.push_str(self.base.path().trim_end_matches('/'));
         address.push_str("/v1");
         for segment in path.split('/') {
@@ -98,7 +98,7 @@ impl Address {
         let there = Url::parse(asked).and_then(|asked| asked.join(location));
         match there {
             Ok(there) if there.origin() == self.base.origin() => Redirect::Here(there.into()),
-            Ok(there) => Redirect::Away(origin(&there)),
+            Ok(there) => Redirect::Away(shown(&there)),
             Err(_) => Redirect::Away("somewhere else".to_owned()),
         }
     }
@@ -112,7 +112,8 @@ pub(super) enum Redirect {
     Away(String),
 }
 
-fn origin(url: &Url) -> String {
+/// An address for a person: it may be shortened.
+fn shown(url: &Url) -> String {
     openclaw_content::shown_line(&url.origin().ascii_serialization(), 200)
 }
 
@@ -162,6 +163,18 @@ mod tests {
             assert_eq!(address.shown(), shown);
             assert_eq!(address.of_path("a"), path);
         }
+    }
+
+    #[test]
+    fn a_long_address_is_asked_as_it_is_and_shown_shortened() {
+        let host = format!("{}example.com", "a-long-label-of-a-name.".repeat(10));
+        let given = format!("https://{host}:8200/below");
+        let address = Address::parse(Some(&given)).unwrap();
+        assert_eq!(address.of_path("a"), format!("{given}/v1/a"));
+        assert!(address.shown().len() < given.len());
+        let there = address.redirected(&address.of_path("a"), "/v1/b");
+        let expected = format!("https://{host}:8200/v1/b");
+        assert!(matches!(there, Redirect::Here(there) if there == expected));
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub(super) fn choose<'f>(
     fields: &'f Fields,
     wanted: Option<&str>,
 ) -> Result<&'f Json, SecretError> {
+    let Some(fields) = fields.as_object() else {
+        return Err(SecretError::unusable("it has no fields"));
+    };
     let names = || {
         let mut list: Vec<&str> = fields.keys().take(NAMED).map(String::as_str).collect();
         if fields.len() > NAMED {

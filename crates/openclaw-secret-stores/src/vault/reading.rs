@@ -10,6 +10,7 @@ use super::reply::Reply;
 use super::server::Server;
 use super::token::Token;
 use crate::error::SecretError;
+use crate::value::Document;
 
 /// How much of a path is shown.
 const SHOWN: usize = 200;
@@ -51,6 +52,8 @@ enum Said {
 /// What a server says about the mount that a path is of.
 enum Described {
     Mount(Mount),
+    /// Somebody else has found it, while we waited for our turn.
+    Meanwhile,
     Denied(Denial),
     /// Nothing.
     Not,
@@ -59,34 +62,47 @@ enum Described {
 impl Reader<'_> {
     /// Reads a path, whatever engine it is of.
     pub(super) async fn read(&self, token: &Token, path: &str) -> Result<Outcome, SecretError> {
-        let known = self.mounts.of(path);
-        if let Some(mount) = &known {
-            let said = self.read_at(token, mount, path).await?;
-            if !matches!(said, Said::Absent) {
-                return outcome(said, mount, path);
+        loop {
+            let known = self.mounts.of(path);
+            if let Some(mount) = &known {
+                let said = self.read_at(token, mount, path).await?;
+                if !matches!(said, Said::Absent) {
+                    return outcome(said, mount, path);
+                }
             }
+            // What is not there may have moved: a mount can be given versions, or be another one.
+            let mount = match self.describe(token, path, known.is_some()).await? {
+                Described::Mount(mount) => mount,
+                Described::Meanwhile => continue,
+                Described::Denied(denial) => return Ok(Outcome::Denied(denial)),
+                Described::Not => match known {
+                    Some(mount) => return Err(absent(&mount, path)),
+                    None => return self.guess(token, path).await,
+                },
+            };
+            if known.as_ref() == Some(&mount) {
+                return Err(absent(&mount, path));
+            }
+            self.mounts.remember(&mount);
+            let said = self.read_at(token, &mount, path).await?;
+            return outcome(said, &mount, path);
         }
-        // What is not there may have moved: a mount can be given versions, or be another one.
-        let mount = match self.describe(token, path).await? {
-            Described::Mount(mount) => mount,
-            Described::Denied(denial) => return Ok(Outcome::Denied(denial)),
-            Described::Not => match known {
-                Some(mount) => return Err(absent(&mount, path)),
-                None => return self.guess(token, path).await,
-            },
-        };
-        if known.as_ref() == Some(&mount) {
-            return Err(absent(&mount, path));
-        }
-        self.mounts.remember(&mount);
-        let said = self.read_at(token, &mount, path).await?;
-        outcome(said, &mount, path)
     }
 
     /// Asks which mount a path is of, as the vendor's command does.
-    async fn describe(&self, token: &Token, path: &str) -> Result<Described, SecretError> {
+    async fn describe(
+        &self,
+        token: &Token,
+        path: &str,
+        is_known: bool,
+    ) -> Result<Described, SecretError> {
         let place = format!("sys/internal/ui/mounts/{path}");
-        Ok(match self.server.get(token, &place, self.until).await? {
+        let is_needed = || is_known || self.mounts.of(path).is_none();
+        let asking = self.server.get_if(is_needed, token, &place, self.until);
+        let Some(reply) = asking.await? else {
+            return Ok(Described::Meanwhile);
+        };
+        Ok(match reply {
             Reply::Document(description) => {
                 Mount::described(path, &description)?.map_or(Described::Not, Described::Mount)
             }
@@ -171,8 +187,8 @@ impl Denial {
 }
 
 /// The fields of a document, in the shape that an engine has.
-fn fields(mut document: Json, mount: &Mount, path: &str) -> Said {
-    let Some(Json::Object(data)) = document.get_mut("data").map(Json::take) else {
+fn fields(mut document: Document, mount: &Mount, path: &str) -> Said {
+    let Some(data) = document.take("data").filter(|data| data.is_object()) else {
         return Said::Absent;
     };
     match mount.version {
@@ -183,12 +199,12 @@ fn fields(mut document: Json, mount: &Mount, path: &str) -> Said {
 
 /// What an engine with versions keeps besides its metadata.
 fn versioned(mut data: Fields, mount: &Mount, path: &str) -> Said {
-    let kept = data.get_mut("data").map(Json::take);
+    let kept = data.take("data");
     // Without metadata it is of an engine without versions that has a secret of such a name.
     let Some(Json::Object(metadata)) = data.get("metadata") else {
         return Said::Absent;
     };
-    if let Some(Json::Object(fields)) = kept {
+    if let Some(fields) = kept.filter(|kept| kept.is_object()) {
         return Said::Found(fields);
     }
     let version = metadata.get("version").and_then(Json::as_u64).unwrap_or(0);

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 
 use crate::error::SecretError;
 use crate::http::{Attempt, retry_after};
+use crate::value::Document;
 
 /// How much of what a server says is repeated.
 const SHOWN: usize = 200;
@@ -15,9 +16,9 @@ const SHOWN: usize = 200;
 /// An answer that somebody who asked can do something with.
 pub(super) enum Reply {
     /// What was asked for.
-    Document(Json),
+    Document(Document),
     /// There is no such thing; what is said about it.
-    Missing(Json),
+    Missing(Document),
     /// The token does not allow it.
     Denied {
         /// Whether that is because nobody knows the token.
@@ -37,8 +38,8 @@ pub(super) enum Read {
 
 /// Reads an answer of the server that is shown as `server`.
 pub(super) fn read(server: &str, redactor: &Redactor, answer: &Response<Bytes>) -> Read {
-    let document: Option<Json> = serde_json::from_slice(answer.body()).ok();
-    let said = said(document.as_ref());
+    let document = Document::parse(answer.body()).ok();
+    let said = said(document.as_deref());
     let done = |reply| Read::Over(Attempt::Done(Ok(reply)));
     let failed = |error| Read::Over(Attempt::Done(Err(error)));
     let quoted = || shown_line(&redactor.redact(&said), SHOWN);

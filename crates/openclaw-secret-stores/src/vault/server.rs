@@ -1,6 +1,6 @@
 //! One request and what came of it, repeated where that helps.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http::header::{HeaderValue, LOCATION};
@@ -9,49 +9,20 @@ use serde_json::Value as Json;
 use tokio::time::Instant;
 
 use super::address::{Address, Redirect};
+use super::client::{Client, Lent};
 use super::reply::{self, Read, Reply};
 use super::token::Token;
-use super::trust;
 use crate::error::SecretError;
-use crate::http::{Attempt, Http, HttpError, patiently};
+use crate::http::{Attempt, HttpError, patiently, silent};
+use crate::provider::Turns;
 use crate::surroundings::Surroundings;
-
-/// The client, once it is needed: certificates are read for it.
-#[derive(Default)]
-pub(super) struct Client(Mutex<Option<Arc<Http>>>);
-
-impl Client {
-    async fn get(
-        &self,
-        surroundings: &Surroundings,
-        address: &Address,
-    ) -> Result<Arc<Http>, SecretError> {
-        let known = self.lock().clone();
-        let http = match known {
-            Some(http) => return Ok(http),
-            // Nobody proves anything without TLS.
-            None if address.is_plain() => Http::default(),
-            None => Http::trusting(trust::read(surroundings).await?),
-        };
-        // Who was here at the same time has read the same certificates.
-        Ok(Arc::clone(self.lock().get_or_insert(Arc::new(http))))
-    }
-
-    /// Has certificates read anew the next time: somebody may have put others there.
-    fn forget(&self) {
-        *self.lock() = None;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<Http>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// The server that the variables name.
 pub(super) struct Server<'v> {
     pub(super) surroundings: &'v Surroundings,
     client: &'v Client,
-    http: Arc<Http>,
+    turns: &'v Turns,
+    lent: Mutex<Lent>,
     address: Address,
     namespace: Option<HeaderValue>,
 }
@@ -64,10 +35,22 @@ struct Question<'q> {
     body: Bytes,
 }
 
+impl<'q> Question<'q> {
+    fn get(token: &'q Token, path: &'q str) -> Self {
+        Self {
+            method: Method::GET,
+            path,
+            token: Some(token),
+            body: Bytes::new(),
+        }
+    }
+}
+
 impl<'v> Server<'v> {
     pub(super) async fn find(
         surroundings: &'v Surroundings,
         client: &'v Client,
+        turns: &'v Turns,
     ) -> Result<Self, SecretError> {
         let address = Address::of(surroundings)?;
         let namespace = surroundings.variable("VAULT_NAMESPACE");
@@ -78,7 +61,8 @@ impl<'v> Server<'v> {
         Ok(Self {
             surroundings,
             client,
-            http: client.get(surroundings, &address).await?,
+            turns,
+            lent: Mutex::new(client.get(surroundings, &address).await?),
             address,
             namespace,
         })
@@ -96,13 +80,27 @@ impl<'v> Server<'v> {
         path: &str,
         until: Instant,
     ) -> Result<Reply, SecretError> {
-        let question = Question {
-            method: Method::GET,
-            path,
-            token: Some(token),
-            body: Bytes::new(),
+        let question = Question::get(token, path);
+        self.ask(until, || self.attempt(&question)).await
+    }
+
+    /// The same if that is still needed when it is our turn.
+    pub(super) async fn get_if(
+        &self,
+        is_needed: impl Fn() -> bool,
+        token: &Token,
+        path: &str,
+        until: Instant,
+    ) -> Result<Option<Reply>, SecretError> {
+        let question = Question::get(token, path);
+        let attempt = async || {
+            if is_needed() {
+                self.attempt(&question).await.map(Some)
+            } else {
+                Attempt::Done(Ok(None))
+            }
         };
-        patiently(until, || self.attempt(&question)).await
+        self.ask(until, attempt).await
     }
 
     /// Asks somebody who does not know us yet.
@@ -118,7 +116,17 @@ impl<'v> Server<'v> {
             token: None,
             body: Bytes::from(body.to_string()),
         };
-        patiently(until, || self.attempt(&question)).await
+        self.ask(until, || self.attempt(&question)).await
+    }
+
+    /// Asks until it is decided, each time when it is our turn.
+    async fn ask<T, F: Future<Output = Attempt<T>>>(
+        &self,
+        until: Instant,
+        attempt: impl Fn() -> F,
+    ) -> Result<T, SecretError> {
+        let silent = || silent(&self.shown());
+        patiently(until, silent, || self.turns.take(attempt())).await
     }
 
     async fn attempt(&self, question: &Question<'_>) -> Attempt<Reply> {
@@ -192,12 +200,27 @@ impl<'v> Server<'v> {
             let reason = format!("{} can't be asked: {error}", self.shown());
             Attempt::Done(Err(SecretError::misconfigured(reason)))
         })?;
-        let sent = self.http.send(request).await;
-        sent.map_err(|error| self.unanswered(&error))
+        let used = self.lent().clone();
+        let sent = used.http.send(request.clone()).await;
+        let Err(HttpError::Insecure(_)) = &sent else {
+            return sent.map_err(|error| self.unanswered(&used, &error));
+        };
+        let other = self.client.instead(&used, self.surroundings, &self.address);
+        let other = other.await.map_err(|error| Attempt::Done(Err(error)))?;
+        let Some(other) = other else {
+            return sent.map_err(|error| self.unanswered(&used, &error));
+        };
+        self.lent().clone_from(&other);
+        let sent = other.http.send(request).await;
+        sent.map_err(|error| self.unanswered(&other, &error))
+    }
+
+    fn lent(&self) -> MutexGuard<'_, Lent> {
+        self.lent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What it means that there is no answer.
-    fn unanswered(&self, error: &HttpError) -> Attempt<Reply> {
+    fn unanswered(&self, used: &Lent, error: &HttpError) -> Attempt<Reply> {
         let reason = format!("{} can't be asked: {error}", self.shown());
         match error {
             error if error.is_passing() => {
@@ -209,7 +232,7 @@ impl<'v> Server<'v> {
                 Attempt::Again(error, None)
             }
             HttpError::Insecure(why) => {
-                self.client.forget();
+                self.client.forget(used);
                 Attempt::Done(Err(self.insecure(reason, why)))
             }
             HttpError::TooLarge => Attempt::Done(Err(SecretError::unusable(reason))),

@@ -2,6 +2,8 @@
 
 mod answers;
 mod credentials;
+mod crowd;
+mod kept;
 mod metadata;
 mod refusals;
 mod roles;

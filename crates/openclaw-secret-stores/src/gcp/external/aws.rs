@@ -43,7 +43,7 @@ impl AwsSubject {
         asking: &Asking<'_>,
         audience: &str,
     ) -> Result<Secret, SecretError> {
-        let caller = caller(asking.surroundings, asking.http).await?;
+        let caller = caller(asking.surroundings, asking.http, asking.until).await?;
         let token = self.signed(&caller, audience, Timestamp::now());
         let token = token.ok_or_else(|| {
             SecretError::misconfigured(format!("`{QUESTION_NAME}` in {} is wrong", asking.shown))

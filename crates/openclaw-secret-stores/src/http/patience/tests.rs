@@ -2,6 +2,11 @@ use std::cell::Cell;
 
 use super::*;
 
+/// What is said of a store that says nothing.
+fn nothing_said() -> SecretError {
+    silent("the store")
+}
+
 /// Asks a store that answers like this, one after another, and says how long it took.
 async fn ask(
     patience: Duration,
@@ -9,7 +14,7 @@ async fn ask(
 ) -> (Result<usize, String>, Duration) {
     let begin = Instant::now();
     let count = Cell::new(0);
-    let result = patiently(begin + patience, async || {
+    let result = patiently(begin + patience, nothing_said, async || {
         let number = count.get();
         count.set(number + 1);
         match answers.get(number) {
@@ -29,12 +34,12 @@ async fn what_is_decided_is_not_asked_again() {
     let (answer, elapsed) = ask(Duration::from_mins(1), &[]).await;
     assert_eq!((answer, elapsed), (Ok(1), Duration::ZERO));
     let count = Cell::new(0);
-    let refused: Result<(), _> = patiently(Instant::now() + Duration::from_mins(1), async || {
+    let until = Instant::now() + Duration::from_mins(1);
+    let refused = patiently(until, nothing_said, async || {
         count.set(count.get() + 1);
-        Attempt::Done(Err(SecretError::refused("no")))
-    })
-    .await;
-    assert_eq!(refused.unwrap_err().to_string(), "no");
+        Attempt::<(), _>::Done(Err(SecretError::refused("no")))
+    });
+    assert_eq!(refused.await.unwrap_err().to_string(), "no");
     assert_eq!(count.get(), 1);
 }
 
@@ -78,17 +83,42 @@ async fn nobody_waits_for_an_attempt_that_comes_too_late() {
     let (answer, elapsed) = ask(patience, &[("for ever", Some(u64::from(u32::MAX)))]).await;
     assert_eq!(answer, Err("for ever".to_owned()));
     assert_eq!(elapsed, Duration::ZERO);
-    // An attempt takes time, too.
+}
+
+/// Asks a store that takes this long for each attempt, and says what is wrong with its number.
+async fn ask_slow(patience: Duration, attempt: Duration) -> (String, Duration) {
     let begin = Instant::now();
     let count = Cell::new(0);
-    let slow: Result<(), _> = patiently(begin + patience, async || {
+    let asked = patiently(begin + patience, nothing_said, async || {
         count.set(count.get() + 1);
-        sleep(Duration::from_secs(2)).await;
-        Attempt::Again(SecretError::unavailable(count.get()), None)
-    })
-    .await;
-    assert_eq!(slow.unwrap_err().to_string(), "3");
-    assert!(begin.elapsed() < Duration::from_secs(7));
+        sleep(attempt).await;
+        Attempt::<(), _>::Again(SecretError::unavailable(count.get()), None)
+    });
+    (asked.await.unwrap_err().to_string(), begin.elapsed())
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_takes_too_long_is_cut_off_and_the_one_before_says_why() {
+    let patience = Duration::from_secs(5);
+    for (attempt, expected) in [
+        (Duration::from_secs(2), "2"),
+        (Duration::from_secs(4), "1"),
+        (Duration::from_secs(5), "the store did not answer in time"),
+        (Duration::from_hours(1), "the store did not answer in time"),
+    ] {
+        let (answer, elapsed) = ask_slow(patience, attempt).await;
+        assert_eq!(answer, expected, "{attempt:?}");
+        // Whoever waits gives up then, and would not hear it.
+        assert!(elapsed < patience, "{attempt:?}: {elapsed:?}");
+        assert!(
+            elapsed >= Duration::from_millis(4900),
+            "{attempt:?}: {elapsed:?}"
+        );
+    }
+    // There was no time to begin with.
+    let (answer, elapsed) = ask_slow(Duration::ZERO, patience).await;
+    assert_eq!(answer, "the store did not answer in time");
+    assert_eq!(elapsed, Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]

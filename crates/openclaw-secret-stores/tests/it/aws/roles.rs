@@ -1,6 +1,7 @@
 //! Credentials that are given for others: roles and logins.
 
 use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use openclaw_secret_stores::SecretErrorKind;
 use openclaw_testkit::stand_in::Answer;
@@ -132,14 +133,19 @@ fn portal() -> StandIn {
                 &json!({ "message": "Session token not found or invalid" }),
             );
         }
-        let credentials = json!({
-            "accessKeyId": "ASIALOGIN",
-            "secretAccessKey": "the-key-of-the-login",
-            "sessionToken": "the-token-of-the-login",
-            "expiration": 4_070_908_800_000_u64,
-        });
-        Answer::json(200, &json!({ "roleCredentials": credentials }))
+        login_credentials()
     })
+}
+
+/// What a portal gives.
+fn login_credentials() -> Answer {
+    let credentials = json!({
+        "accessKeyId": "ASIALOGIN",
+        "secretAccessKey": "the-key-of-the-login",
+        "sessionToken": "the-token-of-the-login",
+        "expiration": 4_070_908_800_000_u64,
+    });
+    Answer::json(200, &json!({ "roleCredentials": credentials }))
 }
 
 #[tokio::test]
@@ -176,6 +182,26 @@ async fn a_login_gives_credentials_with_and_without_a_named_session() {
             assert!(!house.redactor.redact(secret).contains(secret), "{secret}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_portal_that_is_busy_is_asked_again() {
+    let config = "[default]\nsso_account_id = 123456789012\nsso_role_name = reader\n\
+                  sso_session = work\n[sso-session work]\nsso_region = eu-west-1\n";
+    let count = AtomicUsize::new(0);
+    let portal = service(move |_| match count.fetch_add(1, Ordering::SeqCst) {
+        0 => Answer::bytes(429, "text/plain", "busy"),
+        1 => Answer::bytes(502, "text/plain", "busy"),
+        _ => login_credentials(),
+    });
+    let service = keeper("the-secret-of-aws");
+    let sso: &'static str = portal.origin().leak();
+    let variables = with_service(&service, &[("AWS_ENDPOINT_URL_SSO", sso)]);
+    let house = machine_with_config(config, &variables);
+    let later = "2099-01-01T00:00:00Z";
+    log_in(&house, "e274eeff768c6396088ec6eb091f4bf4d47ab1e0", later);
+    house.get("secret://aws/db").await.unwrap();
+    assert_eq!(portal.asked().len(), 3);
 }
 
 #[tokio::test]

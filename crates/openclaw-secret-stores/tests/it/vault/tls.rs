@@ -256,6 +256,45 @@ async fn certificates_are_read_when_they_are_needed() {
 }
 
 #[tokio::test]
+async fn certificates_that_have_changed_are_read_anew_when_the_old_ones_are_refused() {
+    let secured = Secured::new(true);
+    let authority = secured.file("ca.pem", &secured.authority.pem());
+    let write = |of: &Authority| {
+        let client = of.issue("client").unwrap();
+        secured.file("client.pem", &client.certificate);
+        secured.file("client.key", &client.key);
+    };
+    write(&secured.authority);
+    let [certificate, key] =
+        ["client.pem", "client.key"].map(|name| secured.files.path().join(name));
+    let variables = [
+        ("VAULT_TOKEN", TOKEN),
+        ("VAULT_CACERT", authority.to_str().unwrap()),
+        ("VAULT_CLIENT_CERT", certificate.to_str().unwrap()),
+        ("VAULT_CLIENT_KEY", key.to_str().unwrap()),
+    ];
+    let house = house(&secured.vault, &variables);
+    house.get("secret://vault/secret/app").await.unwrap();
+
+    // The server wants others now, and there are others.
+    let other = Authority::new().unwrap();
+    let issued = secured.authority.issue("127.0.0.1").unwrap();
+    let acceptor = |clients| issued.acceptor(Some(clients)).unwrap();
+    secured.vault.secure_with(acceptor(&other));
+    write(&other);
+    let references = ["secret://vault/secret/app", "secret://vault/kv/app"];
+    for found in house.resolve(&references).await {
+        found.unwrap();
+    }
+    // Those are of no use for long, and there are only worse ones.
+    secured.vault.secure_with(acceptor(&secured.authority));
+    write(&Authority::new().unwrap());
+    let error = house.get("secret://vault/secret/app").await.unwrap_err();
+    let words = ["can't be secured", "`VAULT_CLIENT_CERT`"];
+    assert_says(&error, SecretErrorKind::Misconfigured, &words);
+}
+
+#[tokio::test]
 async fn a_server_without_tls_is_said_to_be_that() {
     let vault = vault();
     let address = vault.origin().replace("http://", "https://");
