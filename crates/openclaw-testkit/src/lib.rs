@@ -8,6 +8,7 @@
 //! | `journal` | reading what the program saw | deciding whether that was right |
 //! | `figures` | figures of benchmarks beside their budgets | measuring |
 //! | `keychain` | a real keyring on a bus of its own | what is stored in it |
+//! | `partners` | where the programs are that nobody here wrote | starting them |
 //! | `stand_in` | HTTP servers that stand in for services which can't be had here | what they answer |
 //! | `certificates` | authorities of our own, and what they vouch for | |
 //! | `fake_vault` | a stand-in for Vault | a client |
@@ -21,8 +22,10 @@ mod journal;
 #[cfg(unix)]
 pub mod keychain;
 pub mod leaks;
+mod partners;
 mod running;
 pub mod stand_in;
 
 pub use journal::JournalReader;
+pub use partners::partners;
 pub use running::{FakeServer, RunningServer};
