@@ -115,10 +115,28 @@ impl Keychain {
         fs::write(self.home.join("stall"), "")
     }
 
-    /// Whether the keyring asks for its password.
+    /// Whether the keyring asks for its password, or did.
     pub fn is_prompting(&self) -> bool {
-        let prompter = self.home.join("prompter-runs");
-        prompter.exists()
+        self.prompts() > 0
+    }
+
+    /// How often it did.
+    pub fn prompts(&self) -> usize {
+        let lines = fs::read_to_string(self.home.join("prompts"));
+        lines.unwrap_or_default().lines().count()
+    }
+
+    /// The accounts that a service has entries for.
+    pub fn accounts(&self, service: &str) -> io::Result<Vec<String>> {
+        let found = self.secret_tool(&["search", "--all", "service", service], b"")?;
+        let text = [found.stdout, found.stderr].concat();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let accounts = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("attribute.username = "));
+        let mut accounts: Vec<String> = accounts.map(str::to_owned).collect();
+        accounts.sort();
+        Ok(accounts)
     }
 
     /// The address of the bus.
@@ -248,8 +266,14 @@ impl Drop for Keychain {
 /// it is not to be had. It is there before the bus is, which reads the directory once.
 fn write_prompter(home: &Path) -> io::Result<()> {
     let program = home.join("prompter");
-    let text =
-        "#!/bin/sh\ncd \"${0%/*}\" && [ -e stall ] || exit 1\n: >prompter-runs\nexec sleep 1000\n";
+    let lines = [
+        "#!/bin/sh",
+        "cd \"${0%/*}\"",
+        "echo >>prompts",
+        "[ -e stall ] || exit 1",
+        "exec sleep 1000\n",
+    ];
+    let text = lines.join("\n");
     fs::write(&program, text)?;
     fs::set_permissions(&program, fs::Permissions::from_mode(0o700))?;
     let name = "org.gnome.keyring.SystemPrompter";

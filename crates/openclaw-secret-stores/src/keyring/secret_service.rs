@@ -178,6 +178,7 @@ impl Open {
             return Ok(None);
         };
         if is_locked {
+            self.check_asking()?;
             self.person(item.unlock()).await?;
         }
         Ok(Some(item))
@@ -188,15 +189,26 @@ impl Open {
         let collection = match self.service.get_default_collection().await {
             Ok(collection) => collection,
             Err(Error::NoResult) => {
+                self.check_asking()?;
                 let created = self.service.create_collection(NEW_KEYRING, "default");
                 return self.person(created).await;
             }
             Err(error) => return Err(trouble::told(error)),
         };
         if collection.is_locked().await.map_err(trouble::told)? {
+            self.check_asking()?;
             self.person(collection.unlock()).await?;
         }
         Ok(collection)
+    }
+
+    /// Makes sure that a person may be asked for the password.
+    fn check_asking(&self) -> Result<(), SecretError> {
+        if self.asking.is_forbidden() {
+            Err(trouble::told(Error::Locked))
+        } else {
+            Ok(())
+        }
     }
 
     /// Does something that a person may be asked about, while the service is there: one that has
@@ -205,9 +217,6 @@ impl Open {
         &self,
         asked: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, SecretError> {
-        if self.asking.is_forbidden() {
-            return Err(trouble::told(Error::Locked));
-        }
         let names = DBusProxy::new(&self.bus).await;
         let names = names.map_err(trouble::unusable_bus)?;
         let owners = names.receive_name_owner_changed_with_args(&[(0, NAME)]);

@@ -177,6 +177,8 @@ async fn nobody_is_asked_for_the_password_by_one_who_may_not() {
     keychain.store("s", "a", b"value").unwrap();
     let keyring = keyring(&keychain).silent();
     assert_eq!(keyring.get("s", "a").await.unwrap(), Some(secret("value")));
+    keyring.set("s", "b", &secret("other")).await.unwrap();
+    assert!(keyring.delete("s", "b").await.unwrap());
     keychain.lock().unwrap();
     keychain.stall_prompts().unwrap();
     for error in [
