@@ -53,8 +53,8 @@ impl OwnEntry {
 
     /// The short name of the field that a person knows it by.
     pub(in crate::commands::mcp) fn label(&self) -> &str {
-        let sections = ["env.", "headers."].iter();
-        let name = sections.filter_map(|it| self.field.strip_prefix(it)).next();
+        let mut sections = ["env.", "headers."].iter();
+        let name = sections.find_map(|it| self.field.strip_prefix(it));
         name.unwrap_or(&self.field)
     }
 }

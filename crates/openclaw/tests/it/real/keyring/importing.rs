@@ -14,10 +14,14 @@ fn claude(lab: &Lab, token: &str) {
         "github": { "command": "npx", "args": ["-y", "x"], "env": { "GITHUB_TOKEN": token } },
         "sql": { "command": "x", "args": ["postgresql://u:hunter2hunter2@localhost/db"] },
         "plain": { "command": "y" },
-        "unset": { "command": "z", "args": ["${UNSET_HERE}"], "env": { "Z_TOKEN": token } },
     }});
     let file = ".config/Claude/claude_desktop_config.json";
     lab.home.write(file, &text.to_string());
+    // A client that knows variables: this one is not set here.
+    let text = json!({ "mcpServers": { "unset": {
+        "command": "z", "args": ["${env:UNSET_HERE}"], "env": { "Z_TOKEN": token },
+    } } });
+    lab.home.write(".cursor/mcp.json", &text.to_string());
 }
 
 /// What stands in the file in the place of a credential.
@@ -58,6 +62,7 @@ fn what_is_imported_has_its_credentials_in_the_keyring() {
     assert!(!run.stderr.contains("'github'"), "{run}");
     assert_hidden(&lab, &run);
     let servers = servers(&lab);
+    assert_eq!(servers["unset"]["args"][0], "${UNSET_HERE}");
     let argument = servers["sql"]["args"][0].as_str().unwrap();
     assert!(argument.contains("hunter2"), "no reference can stand there");
     assert_eq!(value(&keychain, &written).as_deref(), Some(TOKEN));
