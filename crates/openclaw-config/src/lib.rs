@@ -54,7 +54,7 @@ pub use config::{
     SecretProviderSettings, SecretSettings, ServerLimits, ToolSearch, WithoutPerson,
 };
 pub use diff::{Change, Connection, Connections, Difference, User, connections, difference};
-pub use edit::{EditError, Editor, ServerEdit};
+pub use edit::{EditError, Editor, ServerEdit, written_server};
 pub use environment::Environment;
 pub use fingerprint::{Fingerprint, Fingerprints};
 pub use load::{Loaded, load};

@@ -290,6 +290,12 @@ impl Report {
         self.is_fatal
     }
 
+    /// Whether this stands anywhere in the files that were read, be it in a comment or in a part
+    /// that has mistakes.
+    pub fn is_in_files(&self, text: &str) -> bool {
+        self.sources.contain(text)
+    }
+
     /// The file a problem is in.
     pub fn file(&self, problem: &Problem) -> &Path {
         problem

@@ -73,6 +73,11 @@ impl SourceMap {
         FileId(self.files.len() - 1)
     }
 
+    /// Whether this stands in one of the files.
+    pub(crate) fn contain(&self, text: &str) -> bool {
+        self.files.iter().any(|file| file.text.contains(text))
+    }
+
     pub(crate) fn file(&self, id: FileId) -> &SourceFile {
         &self.files[id.0]
     }

@@ -14,6 +14,7 @@ pub struct SecretError {
     kind: SecretErrorKind,
     reason: String,
     hint: Option<String>,
+    is_absence: bool,
 }
 
 /// What a person has to look at.
@@ -38,6 +39,7 @@ impl SecretError {
             kind,
             reason: reason.to_string(),
             hint: None,
+            is_absence: false,
         }
     }
 
@@ -66,6 +68,18 @@ impl SecretError {
     pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.hint = Some(hint.to_string());
         self
+    }
+
+    /// Says that this machine has no such store at all.
+    #[must_use]
+    pub(crate) fn absence(mut self) -> Self {
+        self.is_absence = true;
+        self
+    }
+
+    /// Whether this machine has no such store at all, rather than one that does not work.
+    pub fn is_absence(&self) -> bool {
+        self.is_absence
     }
 
     /// What a person has to look at.

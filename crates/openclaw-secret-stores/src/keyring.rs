@@ -52,6 +52,7 @@ const AT_ONCE: usize = 4;
 pub struct Keyring {
     place: system::Place,
     patience: Duration,
+    is_silent: bool,
     turns: Arc<Semaphore>,
 }
 
@@ -61,6 +62,7 @@ impl Keyring {
         Self {
             place: system::Place::of(environment),
             patience: PATIENCE,
+            is_silent: false,
             turns: Arc::new(Semaphore::new(AT_ONCE)),
         }
     }
@@ -69,6 +71,13 @@ impl Keyring {
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// The same, which nobody is asked to unlock. Only on Linux a keyring tells that it would ask.
+    #[must_use]
+    pub fn silent(mut self) -> Self {
+        self.is_silent = true;
         self
     }
 
@@ -117,7 +126,10 @@ impl Keyring {
         patience: Duration,
         action: impl AsyncFnOnce(&system::Open) -> Result<T, SecretError>,
     ) -> Result<T, SecretError> {
-        let asking = Asking::default();
+        let asking = Asking {
+            is_forbidden: self.is_silent,
+            ..Asking::default()
+        };
         let work = async {
             // An error would mean that the semaphore is closed.
             let _turn = self.turns.acquire().await;
@@ -130,16 +142,28 @@ impl Keyring {
 
 /// Whether the keyring waits for a person.
 #[derive(Clone, Default)]
-struct Asking(Arc<AtomicBool>);
+struct Asking {
+    is_begun: Arc<AtomicBool>,
+    is_forbidden: bool,
+}
 
 impl Asking {
+    /// Whether nobody may be asked.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "other systems do not say that they ask")
+    )]
+    fn is_forbidden(&self) -> bool {
+        self.is_forbidden
+    }
+
     /// Notes that a person is asked for something from here on.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "other systems do not say that they ask")
     )]
     fn begin(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.is_begun.store(true, Ordering::Relaxed);
     }
 
     /// Notes that nobody is asked any more.
@@ -148,12 +172,12 @@ impl Asking {
         expect(dead_code, reason = "other systems do not say that they ask")
     )]
     fn end(&self) {
-        self.0.store(false, Ordering::Relaxed);
+        self.is_begun.store(false, Ordering::Relaxed);
     }
 
     /// Why nothing came of it in time.
     fn too_late(&self, patience: Duration) -> SecretError {
-        if self.0.load(Ordering::Relaxed) {
+        if self.is_begun.load(Ordering::Relaxed) {
             let reason =
                 format!("the keyring is locked, and nobody unlocked it within {patience:?}");
             SecretError::unavailable(reason).hint(system::UNLOCKING)

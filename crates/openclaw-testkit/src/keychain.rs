@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::leaks::{descendants, wait_until};
+use crate::partners;
 
 /// Leaves out the tests of a real keyring.
 const SKIP: &str = "OPENCLAW_SKIP_KEYRING";
@@ -64,6 +65,7 @@ impl Keychain {
         }
         let programs = programs()?;
         let home = new_home()?;
+        write_prompter(&home)?;
         let config = home.join("bus.conf");
         fs::write(&config, BUS.replace("@HOME@", &home.display().to_string()))?;
         let mut option = OsString::from("--config-file=");
@@ -110,24 +112,31 @@ impl Keychain {
     /// Makes the keyring wait for ever for the password that it asks for: what shows its window
     /// never comes up.
     pub fn stall_prompts(&self) -> io::Result<()> {
-        let program = self.home.join("prompter");
-        let sign = self.home.join("prompter-runs");
-        let text = format!("#!/bin/sh\n: >'{}'\nexec sleep 1000\n", sign.display());
-        fs::write(&program, text)?;
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o700))?;
-        let name = "org.gnome.keyring.SystemPrompter";
-        let text = format!("[D-BUS Service]\nName={name}\nExec={}\n", program.display());
-        fs::write(self.home.join(format!("services/{name}.service")), text)?;
-        // The bus reads the directory again when it is told to.
-        let bus = self.bus.id().to_string();
-        Command::new("kill").args(["-HUP", &bus]).status()?;
-        Ok(())
+        fs::write(self.home.join("stall"), "")
     }
 
-    /// Whether the keyring asks for its password.
+    /// Whether the keyring asks for its password, or did.
     pub fn is_prompting(&self) -> bool {
-        let prompter = self.home.join("prompter-runs");
-        prompter.exists()
+        self.prompts() > 0
+    }
+
+    /// How often it did.
+    pub fn prompts(&self) -> usize {
+        let lines = fs::read_to_string(self.home.join("prompts"));
+        lines.unwrap_or_default().lines().count()
+    }
+
+    /// The accounts that a service has entries for.
+    pub fn accounts(&self, service: &str) -> io::Result<Vec<String>> {
+        let found = self.secret_tool(&["search", "--all", "service", service], b"")?;
+        let text = [found.stdout, found.stderr].concat();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let accounts = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("attribute.username = "));
+        let mut accounts: Vec<String> = accounts.map(str::to_owned).collect();
+        accounts.sort();
+        Ok(accounts)
     }
 
     /// The address of the bus.
@@ -253,13 +262,28 @@ impl Drop for Keychain {
     }
 }
 
+/// Writes what the bus starts to ask for a password: it never answers if it is to stall, and else
+/// it is not to be had. It is there before the bus is, which reads the directory once.
+fn write_prompter(home: &Path) -> io::Result<()> {
+    let program = home.join("prompter");
+    let lines = [
+        "#!/bin/sh",
+        "cd \"${0%/*}\"",
+        "echo >>prompts",
+        "[ -e stall ] || exit 1",
+        "exec sleep 1000\n",
+    ];
+    let text = lines.join("\n");
+    fs::write(&program, text)?;
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700))?;
+    let name = "org.gnome.keyring.SystemPrompter";
+    let text = format!("[D-BUS Service]\nName={name}\nExec={}\n", program.display());
+    fs::write(home.join(format!("services/{name}.service")), text)
+}
+
 /// Where the programs are.
 fn programs() -> io::Result<PathBuf> {
-    let partners = std::env::var_os("OPENCLAW_PARTNERS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/partners"),
-        PathBuf::from,
-    );
-    let programs = partners.join("keyring/bin");
+    let programs = partners::place().join("keyring/bin");
     let wanted = ["dbus-daemon", "gnome-keyring-daemon", "secret-tool"];
     let missing = wanted.iter().filter(|name| !programs.join(name).exists());
     let missing: Vec<&str> = missing.copied().collect();

@@ -8,6 +8,7 @@
 //! | `journal` | reading what the program saw | deciding whether that was right |
 //! | `figures` | figures of benchmarks beside their budgets | measuring |
 //! | `keychain` | a real keyring on a bus of its own | what is stored in it |
+//! | `partners` | where the programs are that nobody here wrote | starting them |
 //! | `stand_in` | HTTP servers that stand in for services which can't be had here | what they answer |
 //! | `certificates` | authorities of our own, and what they vouch for | |
 //! | `fake_google` | a stand-in for Google's Secret Manager and for what gives access tokens | a client |
@@ -26,8 +27,10 @@ pub mod keychain;
 pub mod leaks;
 #[cfg(target_os = "linux")]
 pub mod memory;
+mod partners;
 mod running;
 pub mod stand_in;
 
 pub use journal::JournalReader;
+pub use partners::partners;
 pub use running::{FakeServer, RunningServer};

@@ -128,6 +128,11 @@ impl<'a> Editor<'a> {
         })
     }
 
+    /// The definition of a server that the change would replace, as it is written.
+    pub fn server(&self, name: &ServerName) -> Option<Json> {
+        written(self.before.as_deref()?, name)
+    }
+
     /// Makes the change, or leaves the file as it is.
     pub fn apply(self, edit: &ServerEdit) -> Result<(), EditError> {
         let path = &self.location.config;
@@ -248,6 +253,17 @@ impl<'a> Editor<'a> {
         }
         Ok(replace(&name(1)?, before, Access::Private)?)
     }
+}
+
+/// The definition of a server in `mcp.servers` of the file itself, as it is written: nothing in it
+/// is expanded or checked.
+pub fn written_server(location: &Location, name: &ServerName) -> Option<Json> {
+    written(&read(&location.config).ok()??, name)
+}
+
+fn written(bytes: &[u8], name: &ServerName) -> Option<Json> {
+    let text = str::from_utf8(bytes).ok()?;
+    text::server(text.trim_start_matches('\u{feff}'), name)
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, EditError> {

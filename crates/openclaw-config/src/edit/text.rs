@@ -10,15 +10,21 @@ use crate::server::ServerName;
 
 /// Whether `mcp.servers` of this very text has the server.
 pub(super) fn has_server(text: &str, name: &ServerName) -> bool {
-    let found = || {
-        let root = CstRootNode::parse(text, &options()).ok()?;
-        let servers = root
-            .object_value()?
-            .object_value("mcp")?
-            .object_value("servers")?;
-        get(&servers, name.as_str())
-    };
-    found().is_some()
+    find(text, name).is_some()
+}
+
+/// The definition of a server in `mcp.servers` of this very text, as it is written.
+pub(super) fn server(text: &str, name: &ServerName) -> Option<Json> {
+    find(text, name)?.to_serde_value()
+}
+
+fn find(text: &str, name: &ServerName) -> Option<CstObjectProp> {
+    let root = CstRootNode::parse(text, &options()).ok()?;
+    let servers = root
+        .object_value()?
+        .object_value("mcp")?
+        .object_value("servers")?;
+    get(&servers, name.as_str())
 }
 
 /// The text with the change made; `None` where anything else would have changed with it.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use openclaw_config::{EditError, Editor, ServerEdit, ServerName};
+use openclaw_config::{EditError, Editor, ServerEdit, ServerName, written_server};
 use openclaw_state::StateDirectory;
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
@@ -107,6 +107,22 @@ fn a_removed_server_takes_only_itself() {
     assert!(!after.contains("'y'"), "{after}");
     assert!(after.contains("a: { command: 'x' },\n"), "{after}");
     assert!(after.contains("      c: { command: 'z' },\n"), "{after}");
+}
+
+#[test]
+fn a_definition_is_found_as_it_is_written() {
+    let text = "\u{feff}{ mcp: { servers: { a: { command: '${X}', odd: [1] /* ! */ } } } }";
+    let fixture = Fixture::new(text);
+    let (location, environment) = (fixture.location(), fixture.environment());
+    let state = StateDirectory::open(&location.state).unwrap();
+    let editor = Editor::open(&location, &environment, &state).unwrap();
+    let expected = json!({ "command": "${X}", "odd": [1] });
+    assert_eq!(editor.server(&name("a")), Some(expected.clone()));
+    assert_eq!(editor.server(&name("b")), None);
+    assert_eq!(written_server(&location, &name("a")), Some(expected));
+    let loaded = openclaw_config::load(&location, &environment);
+    assert!(loaded.report.is_in_files("'${X}', odd: [1] /* ! */"));
+    assert!(!loaded.report.is_in_files("something else"));
 }
 
 #[test]

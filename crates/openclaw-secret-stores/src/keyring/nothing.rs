@@ -25,7 +25,7 @@ impl Place {
 
     pub(super) async fn open(&self, _asking: Asking) -> Result<Open, SecretError> {
         let error = SecretError::unavailable("this system has no keyring that we know");
-        Err(error.hint(storing("", "")))
+        Err(error.hint(storing("", "")).absence())
     }
 }
 

@@ -80,9 +80,8 @@ impl Place {
 
     /// Connects to the Secret Service. Secrets cross the bus encrypted.
     pub(super) async fn open(&self, asking: Asking) -> Result<Open, SecretError> {
-        let address = self.address.as_deref().ok_or_else(trouble::no_bus)?;
-        let builder = connection::Builder::address(address).map_err(trouble::unusable_bus)?;
-        let bus = builder.build().await.map_err(trouble::unusable_bus)?;
+        let addresses = self.address.as_deref().ok_or_else(trouble::no_bus)?;
+        let bus = connect(addresses).await?;
         let service = SecretService::connect_with_existing(EncryptionType::Dh, bus.clone()).await;
         Ok(Open {
             service: service.map_err(trouble::no_service)?,
@@ -90,6 +89,26 @@ impl Place {
             asking,
         })
     }
+}
+
+/// Connects to the first bus of a list that can be reached. If none can, one that is there and does
+/// not work says more than one that is not there.
+async fn connect(addresses: &str) -> Result<zbus::Connection, SecretError> {
+    let mut failure: Option<SecretError> = None;
+    for address in addresses.split(';').filter(|it| !it.trim().is_empty()) {
+        let connected = match connection::Builder::address(address.trim()) {
+            Ok(builder) => builder.build().await,
+            Err(error) => Err(error),
+        };
+        let error = match connected {
+            Ok(bus) => return Ok(bus),
+            Err(error) => trouble::unusable_bus(error),
+        };
+        if failure.as_ref().is_none_or(SecretError::is_absence) {
+            failure = Some(error);
+        }
+    }
+    Err(failure.unwrap_or_else(trouble::no_bus))
 }
 
 /// A connection to the Secret Service. It is closed when this is dropped, and with it every window
@@ -159,6 +178,7 @@ impl Open {
             return Ok(None);
         };
         if is_locked {
+            self.check_asking()?;
             self.person(item.unlock()).await?;
         }
         Ok(Some(item))
@@ -169,15 +189,26 @@ impl Open {
         let collection = match self.service.get_default_collection().await {
             Ok(collection) => collection,
             Err(Error::NoResult) => {
+                self.check_asking()?;
                 let created = self.service.create_collection(NEW_KEYRING, "default");
                 return self.person(created).await;
             }
             Err(error) => return Err(trouble::told(error)),
         };
         if collection.is_locked().await.map_err(trouble::told)? {
+            self.check_asking()?;
             self.person(collection.unlock()).await?;
         }
         Ok(collection)
+    }
+
+    /// Makes sure that a person may be asked for the password.
+    fn check_asking(&self) -> Result<(), SecretError> {
+        if self.asking.is_forbidden() {
+            Err(trouble::told(Error::Locked))
+        } else {
+            Ok(())
+        }
     }
 
     /// Does something that a person may be asked about, while the service is there: one that has

@@ -25,11 +25,35 @@ async fn a_bus_that_is_not_there_is_named_at_once() {
         assert_eq!(error.kind(), SecretErrorKind::Unavailable);
         let hint = error.hint_text().unwrap();
         assert!(hint.contains("GNOME Keyring"), "{hint}");
+        assert!(hint.contains("password of the keyring on its standard input"));
+        assert!(error.is_absence());
     }
     let nonsense = [("DBUS_SESSION_BUS_ADDRESS", "nonsense")];
     let environment = Environment::new(nonsense, None, directory.path());
     let error = Keyring::new(&environment).get("s", "a").await.unwrap_err();
     assert_eq!(error.kind(), SecretErrorKind::Misconfigured, "{error}");
+    assert!(!error.is_absence(), "there should be one");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn of_a_list_of_buses_the_one_that_should_work_is_named() {
+    let reason = async |addresses: &str| {
+        let variables = [("DBUS_SESSION_BUS_ADDRESS", addresses)];
+        let environment = Environment::new(variables, None, "/".as_ref());
+        let error = Keyring::new(&environment).check().await.unwrap_err();
+        (error.kind(), error.is_absence())
+    };
+    let (missing, wrong) = (SecretErrorKind::Unavailable, SecretErrorKind::Misconfigured);
+    let none = "unix:path=/nowhere/1; unix:path=/nowhere/2;";
+    assert_eq!(reason(none).await, (missing, true));
+    assert_eq!(reason(";").await, (missing, true));
+    for list in [
+        "unix:path=/nowhere/1;nonsense",
+        "nonsense;unix:path=/nowhere/1",
+    ] {
+        assert_eq!(reason(list).await, (wrong, false), "{list}");
+    }
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub(super) fn examine(text: &[u8], place: Range<usize>) -> Finding {
     let separator = match text.get(at..).unwrap_or_default() {
         // A path in a program.
         [b':', b':', ..] => return Finding::NOTHING,
+        // A reference to a secret, whose digits belong to a name.
+        [b':', b'/', b'/', ..] if ends_with_scheme(text, at) => return Finding::NOTHING,
         [separator @ (b'=' | b':'), ..] => separator,
         _ => return Finding::NOTHING,
     };
@@ -52,6 +54,14 @@ pub(super) fn examine(text: &[u8], place: Range<usize>) -> Finding {
             hit: None,
         }
     }
+}
+
+/// Whether `secret` and no longer name stands before a place.
+fn ends_with_scheme(text: &[u8], at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let start = before.len().saturating_sub(b"secret".len());
+    let (rest, name) = before.split_at(start);
+    name.eq_ignore_ascii_case(b"secret") && !rest.last().is_some_and(|&byte| is_name(byte))
 }
 
 /// Where the last name begins that a separator follows; the length of the text if there is none.
@@ -255,6 +265,8 @@ mod tests {
             "monkey=banana123",
             "keyboard: 0aB1cD2eF3gH4iJ5",
             "secret://aws/name?key=password1",
+            "secret://keyring/openclaw/mine.env.GITHUB_TOKEN-b3867fa4c3ea5f",
+            "still has SECRET://vault/kv/a1b2c3d4e5f6a7#key, which",
             "TOKENIZERS_PARALLELISM=false1",
         ] {
             assert_eq!(hidden(text), text);

@@ -54,7 +54,7 @@ fn a_definition_is_set_and_unset_and_comments_stay() {
     let again = home.run(&["mcp", "set", "new", r#"{"command": "y"}"#, "--json"]);
     assert_eq!(
         again.json(),
-        json!({ "name": "new", "written": true, "config": "HOME/.openclaw/openclaw.json" })
+        json!({ "name": "new", "written": true, "config": "HOME/.openclaw/openclaw.json", "deleted": [] })
     );
     let shown = home.run(&["mcp", "show", "new"]).json();
     assert_eq!(shown["command"], "y");

@@ -3,25 +3,13 @@
 #[cfg(target_os = "linux")]
 mod keyring;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use openclaw_testkit::partners;
 use serde_json::{Value as Json, json};
 
 use crate::lab::Lab;
 use crate::program::Run;
-
-/// Where the servers are.
-fn partners() -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let partners = std::env::var_os("OPENCLAW_PARTNERS")
-        .map_or_else(|| workspace.join("target/partners"), PathBuf::from);
-    assert!(
-        partners.join("installed").exists(),
-        "the servers to test against are not in {}: run scripts/partners",
-        partners.display()
-    );
-    partners.canonicalize().unwrap()
-}
 
 /// A server with the home directory in its command line, by which it is found if it is left.
 fn lab(name: &str, command: &Path, arguments: &[&str]) -> Lab {

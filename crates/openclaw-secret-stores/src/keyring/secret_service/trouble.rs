@@ -1,5 +1,7 @@
 //! What is wrong with the session bus or the Secret Service, in words.
 
+use std::io::ErrorKind;
+
 use openclaw_content::shown_line;
 use secret_service::Error;
 use zbus::DBusError as _;
@@ -11,7 +13,8 @@ pub(crate) const UNLOCKING: &str = "unlock it in the window that asks for its pa
      `gnome-keyring-daemon --replace --unlock` with the password on its standard input";
 /// How a machine gets a keyring.
 const GETTING_ONE: &str = "install and start one, such as GNOME Keyring, KDE Wallet or KeePassXC; without a desktop, run \
-     `dbus-run-session -- sh -c 'gnome-keyring-daemon --unlock && exec openclaw …'`";
+     `dbus-run-session -- sh -c 'gnome-keyring-daemon --unlock && exec openclaw …'` with the password \
+     of the keyring on its standard input";
 /// How much of what somebody else says is shown.
 const SHOWN: usize = 200;
 
@@ -21,6 +24,7 @@ pub(super) fn no_bus() -> SecretError {
         "there is no session bus to reach a keyring on (DBUS_SESSION_BUS_ADDRESS is not set)",
     )
     .hint(GETTING_ONE)
+    .absence()
 }
 
 /// The session bus that there should be can't be used.
@@ -33,7 +37,12 @@ pub(super) fn unusable_bus(error: zbus::Error) -> SecretError {
         }
         zbus::Error::InputOutput(error) | zbus::Error::Connection(error, _) => {
             let reason = format!("the session bus can't be reached: {error}");
-            SecretError::unavailable(reason).hint(GETTING_ONE)
+            let reached = SecretError::unavailable(reason).hint(GETTING_ONE);
+            // Nothing is there, or nothing listens any more.
+            match error.kind() {
+                ErrorKind::NotFound | ErrorKind::ConnectionRefused => reached.absence(),
+                _ => reached,
+            }
         }
         error => {
             let reason = shown_line(&error.to_string(), SHOWN);
@@ -47,7 +56,9 @@ pub(super) fn unusable_bus(error: zbus::Error) -> SecretError {
 pub(super) fn no_service(error: Error) -> SecretError {
     match word(&error).as_deref() {
         Some("ServiceUnknown" | "NameHasNoOwner") => {
-            SecretError::unavailable("no Secret Service runs on the session bus").hint(GETTING_ONE)
+            SecretError::unavailable("no Secret Service runs on the session bus")
+                .hint(GETTING_ONE)
+                .absence()
         }
         Some(word) if word.starts_with("Spawn.") => SecretError::unavailable(format!(
             "the Secret Service of the session bus does not start ({word})"

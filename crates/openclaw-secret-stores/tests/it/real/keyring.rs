@@ -174,6 +174,36 @@ async fn a_locked_keyring_whose_password_is_not_given_says_so() {
 }
 
 #[tokio::test]
+async fn nobody_is_asked_for_the_password_by_one_who_may_not() {
+    let mut keychain = keychain!();
+    keychain.store("s", "a", b"value").unwrap();
+    let keyring = keyring(&keychain).silent();
+    assert_eq!(keyring.get("s", "a").await.unwrap(), Some(secret("value")));
+    keyring.set("s", "b", &secret("other")).await.unwrap();
+    assert!(keyring.delete("s", "b").await.unwrap());
+    keychain.lock().unwrap();
+    keychain.stall_prompts().unwrap();
+    for error in [
+        keyring.get("s", "a").await.unwrap_err(),
+        keyring.set("s", "b", &secret("other")).await.unwrap_err(),
+    ] {
+        assert_eq!(error.to_string(), "the keyring is locked");
+        assert!(!error.is_absence());
+    }
+    assert!(!keychain.is_prompting());
+}
+
+#[tokio::test]
+async fn the_first_bus_of_a_list_that_is_there_is_used() {
+    let keychain = keychain!();
+    keychain.store("s", "a", b"value").unwrap();
+    let list = format!("unix:path=/nowhere/bus;{}", keychain.address());
+    let variables = [("DBUS_SESSION_BUS_ADDRESS", list.as_str())];
+    let keyring = Keyring::new(&Environment::new(variables, None, "/".as_ref()));
+    assert_eq!(keyring.get("s", "a").await.unwrap(), Some(secret("value")));
+}
+
+#[tokio::test]
 async fn a_locked_keyring_that_waits_for_its_password_is_given_up_on() {
     let mut keychain = keychain!();
     keychain.store("s", "a", b"value").unwrap();
@@ -210,9 +240,12 @@ async fn a_bus_without_a_keyring_is_told_from_no_bus_at_all() {
             "no Secret Service runs on the session bus"
         );
         assert!(error.hint_text().unwrap().contains("GNOME Keyring"));
+        assert!(error.is_absence());
     }
     drop(keychain);
-    let error = keyring.check().await.unwrap_err().to_string();
+    let error = keyring.check().await.unwrap_err();
+    assert!(error.is_absence());
+    let error = error.to_string();
     assert!(
         error.starts_with("the session bus can't be reached"),
         "{error}"
@@ -239,6 +272,7 @@ async fn a_keyring_that_dies_while_it_is_asked_is_noticed_and_found_again() {
         error.to_string(),
         "the Secret Service went away before it answered"
     );
+    assert!(!error.is_absence(), "it was there");
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
     keychain.unlock().unwrap();
     let found = keyring(&keychain).get("s", "a").await.unwrap();

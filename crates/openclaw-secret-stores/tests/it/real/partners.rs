@@ -5,18 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 
-/// Where the partners are.
-pub(super) fn partners() -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let partners = std::env::var_os("OPENCLAW_PARTNERS")
-        .map_or_else(|| workspace.join("target/partners"), PathBuf::from);
-    assert!(
-        partners.join("installed").exists(),
-        "the programs to test against are not in {}: run scripts/partners",
-        partners.display()
-    );
-    partners.canonicalize().unwrap()
-}
+use openclaw_testkit::partners;
 
 /// Their Python.
 pub(super) fn python() -> Command {

@@ -2,7 +2,7 @@
 
 use openclaw_config::Config;
 use openclaw_engine::{OneServer, ServerDetails, ShownState};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::cli::ConnectOptions;
 use crate::commands::Session;
@@ -10,7 +10,7 @@ use crate::commands::configuration::usable_config;
 use crate::commands::engine::{answered, with_engine_of};
 use crate::commands::mcp::credentials::credentials;
 use crate::commands::mcp::entry::{NewServer, Wanted, wanted};
-use crate::commands::mcp::keeping::{Forgotten, Keeper, KeptServer};
+use crate::commands::mcp::keeping::{Keeper, KeptServer};
 use crate::commands::mcp::{definitions, keeping, servers, trial};
 use crate::failure::{Exit, Failure};
 use crate::render::{self, StoredCredential};
@@ -63,38 +63,53 @@ fn add(
     } else {
         Some(tried(session, trial.config, name)?)
     };
-    let keeper = if options.no_keyring || credentials(&server.entry).is_empty() {
+    let mut keeper = if options.no_keyring || credentials(&server.entry).is_empty() {
         None
     } else {
-        Some(Keeper::new(session, &config)?)
+        Some(Keeper::new(session)?)
     };
-    let absence = keeper.as_ref().map(Keeper::absence).transpose()?.flatten();
-    let written = match &keeper {
+    let absence = match &mut keeper {
+        Some(keeper) => keeper.absence(session.output)?,
+        None => None,
+    };
+    let kept = match &mut keeper {
         Some(keeper) if absence.is_none() => {
             keeper.write(session, server, &config, options.force)?
         }
-        _ => KeptServer {
-            path: definitions::write(session, &server.name, server.entry.clone(), options.force)?,
-            stored: Vec::new(),
-            warnings: trial.warnings,
-        },
+        _ => {
+            let entry = server.entry.clone();
+            let edited = definitions::write(session, &server.name, entry, options.force)?;
+            KeptServer {
+                path: edited.path,
+                stored: Vec::new(),
+                had: edited.had,
+                warnings: trial.warnings,
+            }
+        }
     };
-    session.output.warn(&written.warnings)?;
+    session.output.warn(&trial.remarks)?;
+    session.output.warn(&kept.warnings)?;
     session.output.warn(absence.as_slice())?;
-    let forgotten = if is_there {
-        keeping::forget(session, &config, name)?
-    } else {
-        Forgotten::default()
-    };
-    session.output.warn(&forgotten.warnings)?;
     let written = Written {
         name,
-        path: &written.path,
+        path: &kept.path,
         details: details.as_ref(),
-        stored: &written.stored,
-        deleted: &forgotten.deleted,
+        stored: &kept.stored,
     };
-    tell(session, &written, options.json.wanted)?;
+    if !options.json.wanted {
+        tell(session, &written)?;
+    }
+    // The keyring may take its time.
+    let forgotten = keeping::forget(session, kept.had)?;
+    if options.json.wanted {
+        let report = written.json(&forgotten.deleted);
+        session.output.print_report(&report)?;
+    } else {
+        let deleted = render::forgotten(&forgotten.deleted);
+        session.output.print(&deleted)?;
+    }
+    session.output.warn(&forgotten.warnings)?;
+    forgotten.ended()?;
     Ok(Exit::Done)
 }
 
@@ -107,8 +122,21 @@ struct Written<'w> {
     details: Option<&'w ServerDetails>,
     /// Its credentials that the keyring has now.
     stored: &'w [StoredCredential],
-    /// Those of the server in whose place it is, which nothing uses any more.
-    deleted: &'w [StoredCredential],
+}
+
+impl Written<'_> {
+    /// For programs, with the credentials of the server in whose place it is, which nothing uses
+    /// any more.
+    fn json(&self, deleted: &[StoredCredential]) -> Json {
+        json!({
+            "name": self.name,
+            "written": true,
+            "config": self.path,
+            "stored": self.stored,
+            "deleted": deleted,
+            "server": self.details,
+        })
+    }
 }
 
 /// Connects the new server, to see whether that works.
@@ -156,25 +184,13 @@ fn unreached(details: &ServerDetails) -> Failure {
     Failure::failed("unreachable", message).hint(NOTHING_WRITTEN)
 }
 
-fn tell(session: &mut Session<'_>, written: &Written<'_>, json: bool) -> Result<(), Failure> {
+fn tell(session: &mut Session<'_>, written: &Written<'_>) -> Result<(), Failure> {
     let Written {
         name,
         path,
         details,
         stored,
-        deleted,
     } = written;
-    if json {
-        let written = json!({
-            "name": name,
-            "written": true,
-            "config": path,
-            "stored": stored,
-            "deleted": deleted,
-            "server": details,
-        });
-        return session.output.print_report(&written);
-    }
     let state = match details {
         None => "not tried".to_owned(),
         Some(details) if details.report.state == ShownState::NeedsAuth => {
@@ -186,7 +202,6 @@ fn tell(session: &mut Session<'_>, written: &Written<'_>, json: bool) -> Result<
         .output
         .print(&format!("{name}: {state}; written to {path}\n"))?;
     session.output.print(&render::stored(stored))?;
-    session.output.print(&render::forgotten(deleted))?;
     if details.is_some_and(|details| details.report.state == ShownState::NeedsAuth) {
         let hint = format!("hint: log in with `openclaw mcp auth {name}`\n");
         session.output.explain(&hint)?;

@@ -2,21 +2,17 @@
 //!
 //! Definitions go in and come out; the keyring itself is in `keeping`.
 
-mod referred;
+mod owner;
 
 use std::fmt;
 
 use openclaw_secrets::{Secret, SecretReference, contains_secret_uri, looks_like_credential};
 use serde_json::{Map, Value as Json, json};
 
-pub(super) use referred::{Referred, is_ours, is_referred_to, referred};
+pub(super) use owner::{OwnEntry, Owner};
 
-/// The service under which credentials are kept; a profile has its own.
-const SERVICE: &str = "openclaw";
 /// How large a credential may be to be kept.
 const LARGEST: usize = 64 * 1024;
-/// How long the name of an account may be. Windows takes 513 characters for both names.
-const LONGEST_ACCOUNT: usize = 200;
 /// Words before the credential of a header. Behind `Authorization` there may be others.
 const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
 
@@ -41,16 +37,6 @@ impl Field {
             Self::ApiKey | Self::ClientSecret(_) => self.to_string(),
         }
     }
-
-    /// Whether both are one place: names of headers have no case, and both blocks of OAuth settings
-    /// mean the same.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Header(one), Self::Header(two)) => one.eq_ignore_ascii_case(two),
-            (Self::ClientSecret(_), Self::ClientSecret(_)) => true,
-            (one, two) => one == two,
-        }
-    }
 }
 
 /// The path in the definition.
@@ -72,14 +58,6 @@ pub(super) struct Credential {
     /// What stands before it, such as `Bearer `.
     pub(super) prefix: String,
     pub(super) value: Secret,
-}
-
-/// The service under which the credentials of a profile are kept.
-pub(super) fn service(profile: Option<&str>) -> String {
-    match profile {
-        Some(profile) => format!("{SERVICE}-{profile}"),
-        None => SERVICE.to_owned(),
-    }
 }
 
 /// The credentials of a definition that a reference can stand for. What is in the address or the
@@ -122,13 +100,21 @@ pub(super) fn credentials(entry: &Map<String, Json>) -> Vec<Credential> {
 }
 
 /// Whether the keyring gives back exactly what a definition with this text means. Variables in it
-/// would not be put in any more, and a line break at the end would be lost.
+/// would not be put in any more.
 fn can_be_kept(text: &str) -> bool {
-    text.len() <= LARGEST
+    text.len() < LARGEST
         && !text.contains("${")
         && !text.contains('\0')
-        && !text.ends_with('\n')
         && !contains_secret_uri(text)
+        && !text.split(' ').any(is_misspelt_reference)
+}
+
+/// Whether a text was meant as a reference, such as `secret:/env/X`: it is no credential.
+fn is_misspelt_reference(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let rest = text.strip_prefix("secret").unwrap_or_default();
+    let rest = rest.strip_prefix('s').unwrap_or(rest);
+    rest.starts_with([':', '/']) && rest.contains('/')
 }
 
 /// Splits `Bearer xyz` behind the space.
@@ -152,37 +138,23 @@ fn split_scheme<'t>(header: &str, text: &'t str) -> (&'t str, &'t str) {
     }
 }
 
-/// The name under which a credential is kept. Where that is taken, `attempt` counts from 2.
-///
-/// It can be part of a reference whatever the names are.
-pub(super) fn account(server: &str, field: &Field, attempt: usize) -> String {
-    let whole = format!("{server}.{field}");
-    let mut name: String = whole
-        .chars()
-        .map(|character| {
-            if character.is_control() {
-                '_'
-            } else {
-                character
-            }
-        })
-        .collect();
-    if name.chars().count() > LONGEST_ACCOUNT {
-        let digest = ring::digest::digest(&ring::digest::SHA256, whole.as_bytes());
-        let digest = digest.as_ref().iter().take(8);
-        let digest: String = digest.map(|byte| format!("{byte:02x}")).collect();
-        name = name.chars().take(LONGEST_ACCOUNT - 17).collect();
-        name.push_str(&format!("-{digest}"));
-    }
-    if attempt > 1 {
-        name.push_str(&format!("-{attempt}"));
-    }
-    name
-}
-
-/// The reference to an entry of the keyring.
-pub(super) fn reference(service: &str, account: &str) -> Option<SecretReference> {
-    format!("secret://keyring/{service}/{account}").parse().ok()
+/// The reference that stands in a definition in the place of a credential, behind the same text.
+pub(super) fn reference_in(entry: &Json, credential: &Credential) -> Option<SecretReference> {
+    let value = match &credential.field {
+        Field::ApiKey => entry.get("apiKey"),
+        Field::Variable(name) => entry.get("env")?.get(name),
+        Field::Header(name) => entry.get("headers")?.get(name),
+        Field::ClientSecret(block) => entry.get(block)?.get("clientSecret"),
+    }?;
+    let (prefix, reference) = match value {
+        Json::String(text) => ("", text.as_str()),
+        object => (
+            object.get("prefix").and_then(Json::as_str).unwrap_or(""),
+            object.get("secret")?.as_str()?,
+        ),
+    };
+    let is_same = prefix == credential.prefix;
+    is_same.then(|| reference.parse().ok())?
 }
 
 /// Puts a reference in the place of a credential.

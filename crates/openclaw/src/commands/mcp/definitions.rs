@@ -7,7 +7,8 @@ use serde_json::{Map, Value as Json, json};
 use crate::commands::Session;
 use crate::commands::configuration::{errors, find_agent, unknown_server, usable_config};
 use crate::commands::engine::with_engine;
-use crate::commands::mcp::keeping::{self, Forgotten};
+use crate::commands::mcp::credentials::{OwnEntry, Owner};
+use crate::commands::mcp::keeping;
 use crate::commands::mcp::{entry, trial, words};
 use crate::failure::{Exit, Failure};
 use crate::render;
@@ -46,24 +47,42 @@ pub(super) fn set(
 ) -> Result<Exit, Failure> {
     let name = entry::server_name(name)?;
     let definition = words::object(definition, "the definition")?;
-    let path = write(session, &name, definition, true)?;
+    let Edited { path, had } = write(session, &name, definition, true)?;
     let loaded = load(&session.location()?, &session.environment);
     session.learn(&loaded);
     let warnings = loaded.report.warnings();
     let own = warnings.filter(|problem| problem.server() == Some(name.as_str()));
-    trial::warn(session, own)?;
-    if json {
-        let written = json!({ "name": name.as_str(), "written": true, "config": path });
-        session.output.print_json(&written)?;
-    } else {
+    trial::warn(session, own, name.as_str())?;
+    if !json {
         session
             .output
             .print(&format!("{name}: written to {path}\n"))?;
     }
+    let forgotten = keeping::forget(session, had)?;
+    if json {
+        let deleted = &forgotten.deleted;
+        let written = json!({
+            "name": name.as_str(), "written": true, "config": path, "deleted": deleted,
+        });
+        session.output.print_report(&written)?;
+    } else {
+        let deleted = render::forgotten(&forgotten.deleted);
+        session.output.print(&deleted)?;
+    }
+    session.output.warn(&forgotten.warnings)?;
+    forgotten.ended()?;
     Ok(Exit::Done)
 }
 
-/// Writes the definition of a server and returns the path of the file.
+/// The configuration after a change.
+pub(super) struct Edited {
+    /// The file.
+    pub(super) path: String,
+    /// The entries of the keyring that the server referred to before.
+    pub(super) had: Vec<OwnEntry>,
+}
+
+/// Writes the definition of a server.
 ///
 /// A server that is there already is an error unless it may be replaced.
 pub(super) fn write(
@@ -71,7 +90,7 @@ pub(super) fn write(
     name: &ServerName,
     definition: Map<String, Json>,
     replace: bool,
-) -> Result<String, Failure> {
+) -> Result<Edited, Failure> {
     let add = ServerEdit::Add(name.clone(), definition.clone());
     match edit(session, &add) {
         Err(EditFailure::Edit(EditError::Exists(_))) if replace => {
@@ -100,19 +119,25 @@ pub(super) fn remove(
     if known.iter().any(|known| known == name) {
         stop(session, agent, name)?;
     }
-    let path =
-        edit(session, &ServerEdit::Remove(server)).map_err(|failure| failure.told(&known))?;
-    let Forgotten { deleted, warnings } = keeping::forget(session, &before, name)?;
-    if json {
-        let removed = json!({ "name": name, "removed": true, "config": path, "deleted": deleted });
-        session.output.print_report(&removed)?;
-    } else {
+    let edited = edit(session, &ServerEdit::Remove(server));
+    let Edited { path, had } = edited.map_err(|failure| failure.told(&known))?;
+    // The keyring may take its time.
+    if !json {
         session
             .output
             .print(&format!("{name}: deleted from {path}\n"))?;
-        session.output.print(&render::forgotten(&deleted))?;
     }
-    session.output.warn(&warnings)?;
+    let forgotten = keeping::forget(session, had)?;
+    if json {
+        let deleted = &forgotten.deleted;
+        let removed = json!({ "name": name, "removed": true, "config": path, "deleted": deleted });
+        session.output.print_report(&removed)?;
+    } else {
+        let deleted = render::forgotten(&forgotten.deleted);
+        session.output.print(&deleted)?;
+    }
+    session.output.warn(&forgotten.warnings)?;
+    forgotten.ended()?;
     Ok(Exit::Done)
 }
 
@@ -152,12 +177,18 @@ impl From<EditError> for EditFailure {
     }
 }
 
-/// Changes the configuration, and returns the path of the file.
-fn edit(session: &Session<'_>, edit: &ServerEdit) -> Result<String, EditFailure> {
+/// Changes the configuration.
+fn edit(session: &Session<'_>, edit: &ServerEdit) -> Result<Edited, EditFailure> {
     let location = session.location().map_err(EditFailure::Other)?;
     let state = session.state().map_err(EditFailure::Other)?;
-    Editor::open(&location, &session.environment, &state)?.apply(edit)?;
-    Ok(location.config.display().to_string())
+    let editor = Editor::open(&location, &session.environment, &state)?;
+    // What is replaced is what stands there now that nobody else can change it.
+    let before = editor.server(edit.name()).unwrap_or_default();
+    editor.apply(edit)?;
+    Ok(Edited {
+        path: location.config.display().to_string(),
+        had: Owner::of(&location).entries_in(&before),
+    })
 }
 
 impl EditFailure {
@@ -182,7 +213,11 @@ impl EditFailure {
                 let reasons = report
                     .errors()
                     .filter(|problem| problem.server() == Some(name.as_str()))
-                    .map(|problem| format!("\n{}: {}", problem.path(), problem.message()));
+                    .map(|problem| {
+                        let help = problem.help_text().map(|help| format!(": {help}"));
+                        let help = help.unwrap_or_default();
+                        format!("\n{}: {}{help}", problem.path(), problem.message())
+                    });
                 Failure::usage(
                     "config",
                     format!("{message}{}", reasons.collect::<String>()),

@@ -1,6 +1,7 @@
 //! The definition of a new server, from the command line.
 
 use openclaw_config::ServerName;
+use openclaw_secrets::SecretReference;
 use serde_json::{Map, Value as Json, json};
 use url::Url;
 
@@ -92,8 +93,8 @@ fn configured(name: &str, options: &ConnectOptions) -> Result<Wanted, Failure> {
 }
 
 fn entry(origin: &Origin<'_>, options: &ConnectOptions) -> Result<Map<String, Json>, Failure> {
-    let headers = words::headers(&options.headers)?;
-    let variables = words::variables(&options.variables)?;
+    let headers = with_prefixes(words::headers(&options.headers)?);
+    let variables = with_prefixes(words::variables(&options.variables)?);
     let mut entry = Map::new();
     match origin {
         Origin::Address(address) => {
@@ -124,6 +125,21 @@ fn entry(origin: &Origin<'_>, options: &ConnectOptions) -> Result<Map<String, Js
         entry.insert("transport".to_owned(), json!(transport.as_str()));
     }
     Ok(entry)
+}
+
+/// Writes `Bearer secret://…` in the form that a reference behind other text has.
+fn with_prefixes(mut values: Map<String, Json>) -> Map<String, Json> {
+    for value in values.values_mut() {
+        let Some(text) = value.as_str() else { continue };
+        let Some(at) = text.to_ascii_lowercase().find("secret://") else {
+            continue;
+        };
+        let (prefix, reference) = text.split_at(at);
+        if !prefix.is_empty() && reference.parse::<SecretReference>().is_ok() {
+            *value = json!({ "prefix": prefix, "secret": reference });
+        }
+    }
+    values
 }
 
 fn add_unless_empty(entry: &mut Map<String, Json>, key: &str, values: Map<String, Json>) {
@@ -184,6 +200,26 @@ mod tests {
             entry,
             json!({ "url": "https://x.example", "transport": "sse" })
         );
+    }
+
+    #[test]
+    fn a_reference_behind_a_scheme_is_written_in_its_own_form() {
+        let header = |text: &str| {
+            let (_, entry) = new(&["https://x.example", "-H", text]);
+            entry["headers"]["Authorization"].clone()
+        };
+        assert_eq!(
+            header("Authorization=Bearer secret://env/X"),
+            json!({ "prefix": "Bearer ", "secret": "secret://env/X" })
+        );
+        assert_eq!(
+            header("Authorization: Token SECRET://env/X"),
+            json!({ "prefix": "Token ", "secret": "SECRET://env/X" })
+        );
+        // For the configuration to complain about, or to understand.
+        for text in ["secret://env/X", "Bearer secret://nowhere"] {
+            assert_eq!(header(&format!("Authorization={text}")), text);
+        }
     }
 
     #[test]

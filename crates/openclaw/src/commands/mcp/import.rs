@@ -14,12 +14,10 @@ use crate::commands::Session;
 use crate::commands::configuration::{find_agent, usable_config};
 use crate::commands::mcp::credentials::credentials;
 use crate::commands::mcp::entry::{self, NewServer};
-use crate::commands::mcp::keeping::{self, Keeper};
+use crate::commands::mcp::keeping::{Keeper, KeptServer};
 use crate::commands::mcp::{definitions, trial};
 use crate::failure::{Exit, Failure, Told};
-use crate::render::{
-    self, ImportLine, ImportOutcome, ImportReport, ImportedFile, StoredCredential,
-};
+use crate::render::{self, ImportLine, ImportOutcome, ImportReport, ImportedFile};
 
 use standing::Standing;
 
@@ -38,11 +36,22 @@ pub(super) fn run(session: &mut Session<'_>, options: &ImportOptions) -> Result<
         taken: BTreeMap::new(),
         warnings: Vec::new(),
         unwritten: 0,
-        keyring: LookedFor::NotYet,
+        keyring: None,
+        interruption: None,
     };
     let mut files = Vec::new();
+    let mut ended = Ok(());
     for file in &found {
-        files.push(import.file(session, file)?);
+        let (imported, looked) = import.file(session, file);
+        files.push(imported);
+        if looked.is_err() {
+            ended = looked;
+            break;
+        }
+    }
+    // Who stops it in the middle is told what was done by then.
+    if !matches!(ended, Ok(()) | Err(Failure::Interrupted(_))) {
+        return ended.map(|()| Exit::Failed);
     }
     let report = ImportReport {
         files,
@@ -56,6 +65,7 @@ pub(super) fn run(session: &mut Session<'_>, options: &ImportOptions) -> Result<
         session.output.print(&text)?;
     }
     session.output.warn(&import.warnings)?;
+    ended?;
     let is_useless = source != Source::All && report.is_nothing_but_problems();
     Ok(if import.unwritten > 0 || is_useless {
         Exit::Failed
@@ -100,36 +110,52 @@ struct Import<'o> {
     warnings: Vec<String>,
     /// How many servers could not be written.
     unwritten: usize,
-    keyring: LookedFor,
+    /// The keyring, once a server came that has something to do with it.
+    keyring: Option<LookedFor>,
+    /// Somebody stopped it when a server was written.
+    interruption: Option<Failure>,
 }
 
-/// The keyring, once a server came that has something for it.
-enum LookedFor {
-    NotYet,
-    Nothing,
-    Keyring(Keeper),
+/// A keyring that was looked for.
+struct LookedFor {
+    keeper: Keeper,
+    is_absent: bool,
 }
 
 impl Import<'_> {
-    fn file(&mut self, session: &Session<'_>, file: &Found) -> Result<ImportedFile, Failure> {
-        let mut lines = Vec::new();
-        for server in &file.servers {
-            lines.push(ImportLine {
-                name: server.name.clone(),
-                outcome: self.server(session, file, server)?,
-            });
-        }
-        Ok(ImportedFile {
+    /// What became of the servers of a file, as far as it went.
+    fn file(
+        &mut self,
+        session: &mut Session<'_>,
+        file: &Found,
+    ) -> (ImportedFile, Result<(), Failure>) {
+        let mut imported = ImportedFile {
             client: file.client.clone(),
             path: file.path.display().to_string(),
-            lines,
+            lines: Vec::new(),
             problems: told(session, &file.problems),
-        })
+        };
+        for server in &file.servers {
+            let ended = match self.server(session, file, server) {
+                Ok(outcome) => {
+                    imported.lines.push(ImportLine {
+                        name: server.name.clone(),
+                        outcome,
+                    });
+                    self.interruption.take()
+                }
+                Err(failure) => Some(failure),
+            };
+            if let Some(failure) = ended {
+                return (imported, Err(failure));
+            }
+        }
+        (imported, Ok(()))
     }
 
     fn server(
         &mut self,
-        session: &Session<'_>,
+        session: &mut Session<'_>,
         file: &Found,
         server: &ImportedServer,
     ) -> Result<ImportOutcome, Failure> {
@@ -165,74 +191,97 @@ impl Import<'_> {
                 let reason = "there is another server of this name; `--force` replaces it";
                 return Ok(ImportOutcome::Skipped(reason.to_owned()));
             }
-            Standing::Other | Standing::New => {}
+            Standing::Unknown(reason) if !self.options.force => {
+                self.unwritten += usize::from(!self.options.dry_run);
+                let reason = format!(
+                    "there is a server of this name, and whether it is the same can't be told: \
+                     {reason}"
+                );
+                return Ok(ImportOutcome::Skipped(reason));
+            }
+            Standing::Other | Standing::Unknown(_) | Standing::New => {}
         }
-        match self.write(session, &new, trial.warnings) {
-            Ok(stored) => taken.set_stored(stored, !self.options.dry_run),
+        let had = match self.write(session, &new, trial.warnings) {
+            Ok(written) => {
+                taken.set_stored(written.stored, !self.options.dry_run);
+                written.had
+            }
             Err(Failure::Told(told)) => {
                 self.unwritten += 1;
                 return Ok(skipped(session, &told));
             }
             Err(other) => return Err(other),
-        }
-        if self.options.force && !self.options.dry_run {
-            let forgotten = keeping::forget(session, &self.known, &server.name)?;
+        };
+        self.warnings.extend(trial.remarks);
+        self.taken.insert(server.name.clone(), place);
+        if !had.is_empty() {
+            let keeper = &mut self.keyring(session)?.keeper;
+            let forgotten = keeper.forget(session, had)?;
             for line in render::forgotten(&forgotten.deleted).lines() {
                 taken.note(line);
             }
             self.warnings.extend(forgotten.warnings);
+            self.interruption = forgotten.interruption;
         }
-        self.taken.insert(server.name.clone(), place);
         Ok(taken)
     }
 
-    /// Writes a server, its credentials to the keyring where there is one. Returns those.
+    /// Writes a server, its credentials to the keyring where there is one.
     fn write(
         &mut self,
-        session: &Session<'_>,
+        session: &mut Session<'_>,
         new: &NewServer,
-        mut warnings: Vec<String>,
-    ) -> Result<Vec<StoredCredential>, Failure> {
-        self.look_for_keyring(session, new)?;
-        let has_credentials = !credentials(&new.entry).is_empty();
+        warnings: Vec<String>,
+    ) -> Result<KeptServer, Failure> {
         let (force, is_rehearsal) = (self.options.force, self.options.dry_run);
-        let stored = match &self.keyring {
-            LookedFor::Keyring(keeper) if has_credentials && is_rehearsal => {
-                let (entry, stored) = keeper.rehearse(new);
-                warnings = trial::left(session, new, entry, &self.known)?;
-                stored
-            }
-            LookedFor::Keyring(keeper) if has_credentials => {
-                let written = keeper.write(session, new, &self.known, force)?;
-                warnings = written.warnings;
-                written.stored
-            }
-            _ => {
-                if !is_rehearsal {
-                    definitions::write(session, &new.name, new.entry.clone(), force)?;
+        let is_for_keyring = !self.options.no_keyring
+            && !credentials(&new.entry).is_empty()
+            && !self.keyring(session)?.is_absent;
+        let mut written = match &mut self.keyring {
+            Some(LookedFor { keeper, .. }) if is_for_keyring && is_rehearsal => {
+                let (entry, stored) = keeper.rehearse(new)?;
+                KeptServer {
+                    warnings: trial::left(session, new, entry, &self.known)?,
+                    stored,
+                    ..KeptServer::default()
                 }
-                Vec::new()
+            }
+            Some(LookedFor { keeper, .. }) if is_for_keyring => {
+                keeper.write(session, new, &self.known, force)?
+            }
+            _ if is_rehearsal => KeptServer {
+                warnings,
+                ..KeptServer::default()
+            },
+            _ => {
+                let edited = definitions::write(session, &new.name, new.entry.clone(), force)?;
+                KeptServer {
+                    path: edited.path,
+                    had: edited.had,
+                    warnings,
+                    stored: Vec::new(),
+                }
             }
         };
-        self.warnings.extend(warnings);
-        Ok(stored)
+        self.warnings.append(&mut written.warnings);
+        Ok(written)
     }
 
-    /// Looks for a keyring, once, when the first server comes that has something for it.
-    fn look_for_keyring(&mut self, session: &Session<'_>, new: &NewServer) -> Result<(), Failure> {
-        let is_needless = self.options.no_keyring || credentials(&new.entry).is_empty();
-        if is_needless || !matches!(self.keyring, LookedFor::NotYet) {
-            return Ok(());
+    /// Looks for a keyring, once, when the first server comes that has something to do with it.
+    fn keyring(&mut self, session: &mut Session<'_>) -> Result<&mut LookedFor, Failure> {
+        if let Some(found) = self.keyring.take() {
+            return Ok(self.keyring.insert(found));
         }
-        let keeper = Keeper::new(session, &self.known)?;
-        self.keyring = match keeper.absence()? {
-            Some(absence) => {
-                self.warnings.push(absence);
-                LookedFor::Nothing
-            }
-            None => LookedFor::Keyring(keeper),
-        };
-        Ok(())
+        let mut keeper = Keeper::new(session)?;
+        if self.options.dry_run || self.options.no_keyring {
+            keeper = keeper.silent();
+        }
+        let absence = keeper.absence(session.output)?;
+        let is_absent = absence.is_some();
+        if !self.options.no_keyring {
+            self.warnings.extend(absence);
+        }
+        Ok(self.keyring.insert(LookedFor { keeper, is_absent }))
     }
 }
 
@@ -246,7 +295,10 @@ fn refused(session: &Session<'_>, failure: Failure) -> Result<ImportOutcome, Fai
 
 /// A server that is left out for the reason of a failure.
 fn skipped(session: &Session<'_>, told: &Told) -> ImportOutcome {
-    let reason = told.message.replace('\n', "; ");
+    let mut reason = told.message.replace('\n', "; ");
+    if let Some(hint) = &told.hint {
+        reason.push_str(&format!("; {hint}"));
+    }
     ImportOutcome::Skipped(session.redactor.redact(&reason).into_owned())
 }
 

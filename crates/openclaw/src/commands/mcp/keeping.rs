@@ -1,34 +1,47 @@
 //! Credentials of servers in the keyring: stored before the configuration refers to them, deleted
 //! after it has ceased to.
+//!
+//! | when it ends | the configuration | the keyring |
+//! |---|---|---|
+//! | before the file is written | as before | as before, or with an entry that nothing refers to |
+//! | after that | refers to the new entries | with the new ones, perhaps the old ones as well |
 
+mod copies;
 mod forgetting;
 
+use std::pin::pin;
 use std::time::Duration;
 
 use openclaw_config::Config;
-use openclaw_secret_stores::{Keyring, SecretError};
+use openclaw_secret_stores::{Keyring, SecretError, SecretErrorKind};
 use openclaw_secrets::{Secret, SecretReference};
+use ring::rand::{SecureRandom as _, SystemRandom};
 use serde_json::{Map, Value as Json};
 use tokio::runtime::Runtime;
 
 use crate::commands::Session;
 use crate::commands::mcp::credentials::{
-    self, Credential, Field, Referred, account, credentials, is_ours, put, reference, referred,
+    Credential, Field, OwnEntry, Owner, credentials, put, reference_in,
 };
 use crate::commands::mcp::entry::NewServer;
 use crate::commands::mcp::{definitions, trial};
 use crate::failure::Failure;
+use crate::output::Output;
 use crate::render::{self, StoredCredential};
 use crate::signals::Signals;
 
-pub(super) use forgetting::{Forgotten, forget};
+pub(super) use forgetting::forget;
 
 /// How long a person has to unlock the keyring.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How long the keyring has to say that it is there.
 const LOOK: Duration = Duration::from_secs(10);
-/// How many names are tried for a credential.
-const MOST_ATTEMPTS: usize = 100;
+/// How long it has to take back what was stored. Who has pressed Ctrl-C is not kept for longer.
+const UNDOING: Duration = Duration::from_secs(5);
+/// How long the keyring may take until it is said that it is waited for.
+const SILENCE: Duration = Duration::from_secs(2);
+const WAITING: &str =
+    "waiting for the keyring to be unlocked: a window may be asking for its password\n";
 const NOT_WRITTEN: &str = "nothing was written; `--no-keyring` writes credentials as they are";
 
 /// The keyring, for a command.
@@ -36,17 +49,21 @@ pub(super) struct Keeper {
     keyring: Keyring,
     runtime: Runtime,
     signals: Signals,
-    service: String,
-    /// What the configuration refers to as yet.
-    present: Vec<Referred>,
+    owner: Owner,
+    /// Why the keyring is not asked any more: a command waits for it once.
+    trouble: Option<SecretError>,
+    is_wait_told: bool,
 }
 
 /// A server that is written.
+#[derive(Default)]
 pub(super) struct KeptServer {
     /// The file.
     pub(super) path: String,
     /// Its credentials that the keyring has.
     pub(super) stored: Vec<StoredCredential>,
+    /// The entries of the server in whose place it is.
+    pub(super) had: Vec<OwnEntry>,
     /// What a person should know about what is left.
     pub(super) warnings: Vec<String>,
 }
@@ -56,22 +73,21 @@ struct Kept {
     /// The definition, with references in their place.
     entry: Map<String, Json>,
     stored: Vec<StoredCredential>,
-    /// What was changed in the keyring: the account, and what was there before.
-    changes: Vec<(String, Option<Secret>)>,
+    /// The accounts that were made.
+    made: Vec<String>,
 }
 
-/// A place in a definition, and the reference that stands there.
-fn described(field: &Field, reference: &SecretReference) -> StoredCredential {
-    StoredCredential {
-        field: field.to_string(),
-        reference: reference.to_string(),
-        label: field.label(),
-    }
+/// Whether a definition is the one that is written already.
+pub(super) enum Recognised {
+    /// The same as far as credentials go; references stand in their place.
+    Entry(Map<String, Json>),
+    /// It can't be told, for this reason.
+    Unknown(String),
 }
 
 impl Keeper {
     /// Makes ready. The keyring is not asked for anything yet.
-    pub(super) fn new(session: &Session<'_>, config: &Config) -> Result<Self, Failure> {
+    pub(super) fn new(session: &Session<'_>) -> Result<Self, Failure> {
         let failed =
             |error: std::io::Error| Failure::failed("system", format!("cannot begin: {error}"));
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -82,211 +98,254 @@ impl Keeper {
             keyring: Keyring::new(&session.environment).patience(PATIENCE),
             runtime,
             signals: Signals::listen().map_err(failed)?,
-            service: credentials::service(session.location()?.profile.as_deref()),
-            present: referred(config),
+            owner: Owner::of(&session.location()?),
+            trouble: None,
+            is_wait_told: false,
         })
     }
 
-    /// Why there is no keyring, if there is none.
-    pub(super) fn absence(&self) -> Result<Option<String>, Failure> {
-        let keyring = self.keyring.clone().patience(LOOK);
-        let looked = self.wait(keyring.check())?;
-        Ok(looked.err().map(|error| match error.hint_text() {
+    /// The same, which nobody is asked to unlock.
+    pub(super) fn silent(mut self) -> Self {
+        self.keyring = self.keyring.silent();
+        self
+    }
+
+    /// Why there is no keyring, if there is none. One that does not work is not none: storing will
+    /// say what is wrong with it.
+    pub(super) fn absence(&mut self, output: &mut Output) -> Result<Option<String>, Failure> {
+        let look = async |keyring: &Keyring, _: &str| keyring.clone().patience(LOOK).check().await;
+        self.trouble = self.ask(output, look)?.err();
+        let absent = self.trouble.as_ref().filter(|it| it.is_absence());
+        Ok(absent.map(|error| match error.hint_text() {
             Some(hint) => format!("no keyring: {error}: {hint}"),
             None => format!("no keyring: {error}"),
         }))
     }
 
-    /// The definition as it stands in the configuration, where that has the same credentials.
-    pub(super) fn recognised(&self, server: &NewServer) -> Result<Map<String, Json>, Failure> {
+    /// The definition as it is written already, where that has the same credentials.
+    pub(super) fn recognised(
+        &mut self,
+        output: &mut Output,
+        server: &NewServer,
+        written: &Json,
+    ) -> Result<Recognised, Failure> {
         let mut entry = server.entry.clone();
         for credential in credentials(&server.entry) {
-            let Some((account, reference)) = self.present_entry(server, &credential) else {
+            let Some(reference) = reference_in(written, &credential) else {
                 continue;
             };
-            // One that can't be read is not the same.
-            let found = self.wait(self.keyring.get(&self.service, &account))?;
-            if found.ok().flatten().as_ref() == Some(&credential.value) {
-                put(&mut entry, &credential, &reference);
+            let SecretReference::Keyring {
+                service, account, ..
+            } = &reference
+            else {
+                continue;
+            };
+            let get = async |keyring: &Keyring, _: &str| keyring.get(service, account).await;
+            match self.ask(output, get)? {
+                Ok(found) if found.as_ref() == Some(&credential.value) => {
+                    put(&mut entry, &credential, &reference);
+                }
+                Err(error) if is_trouble(&error) => {
+                    return Ok(Recognised::Unknown(error.to_string()));
+                }
+                // It is another one, or none that can be used.
+                Ok(_) | Err(_) => {}
             }
         }
-        Ok(entry)
+        Ok(Recognised::Entry(entry))
     }
 
     /// What would be stored, as far as can be said without asking for a password.
     pub(super) fn rehearse(
         &self,
         server: &NewServer,
-    ) -> (Map<String, Json>, Vec<StoredCredential>) {
+    ) -> Result<(Map<String, Json>, Vec<StoredCredential>), Failure> {
         let mut entry = server.entry.clone();
         let mut stored = Vec::new();
         for credential in credentials(&server.entry) {
-            let name = account(server.name.as_str(), &credential.field, 1);
-            if let Some(reference) = reference(&self.service, &name) {
-                put(&mut entry, &credential, &reference);
-                stored.push(described(&credential.field, &reference));
+            let field = &credential.field;
+            // A locked one could be unlocked.
+            let broken = self.trouble.as_ref();
+            if let Some(error) = broken.filter(|it| it.kind() != SecretErrorKind::Refused) {
+                return Err(refused(server, field, error));
             }
+            let name = self.owner.account(server.name.as_str(), field, [0; 4]);
+            if let Some(reference) = self.owner.reference(&name) {
+                put(&mut entry, &credential, &reference);
+            }
+            let foreseen = self.owner.foreseen(server.name.as_str(), field);
+            stored.push(described(field, foreseen));
         }
-        (entry, stored)
+        Ok((entry, stored))
     }
 
     /// Writes a server to the configuration, its credentials to the keyring before.
     pub(super) fn write(
-        &self,
-        session: &Session<'_>,
+        &mut self,
+        session: &mut Session<'_>,
         server: &NewServer,
         known: &Config,
         force: bool,
     ) -> Result<KeptServer, Failure> {
-        let kept = self.keep(server)?;
-        match definitions::write(session, &server.name, kept.entry.clone(), force) {
-            Ok(path) => Ok(KeptServer {
-                path,
-                warnings: trial::left(session, server, kept.entry, known)?,
-                stored: kept.stored,
-            }),
-            Err(failure) => {
-                self.undo(kept);
-                Err(failure)
-            }
-        }
-    }
-
-    /// Stores the credentials of a definition and reads them back. If one can't be, none is.
-    fn keep(&self, server: &NewServer) -> Result<Kept, Failure> {
         let mut kept = Kept {
             entry: server.entry.clone(),
             stored: Vec::new(),
-            changes: Vec::new(),
+            made: Vec::new(),
         };
-        for credential in credentials(&server.entry) {
-            if let Err(failure) = self.keep_one(server, &credential, &mut kept) {
-                self.undo(kept);
-                return Err(failure);
-            }
+        let written = self.write_kept(session, server, known, force, &mut kept);
+        if written.is_err() {
+            self.undo(&kept.made);
         }
-        Ok(kept)
+        written
     }
 
-    fn keep_one(
-        &self,
+    fn write_kept(
+        &mut self,
+        session: &mut Session<'_>,
+        server: &NewServer,
+        known: &Config,
+        force: bool,
+        kept: &mut Kept,
+    ) -> Result<KeptServer, Failure> {
+        let given = credentials(&server.entry);
+        for credential in &given {
+            self.keep(session.output, server, credential, kept)?;
+        }
+        let mut warnings = trial::left(session, server, kept.entry.clone(), known)?;
+        let edited = definitions::write(session, &server.name, kept.entry.clone(), force)?;
+        warnings.extend(copies::warning(&session.location()?.state, &given));
+        Ok(KeptServer {
+            path: edited.path,
+            stored: std::mem::take(&mut kept.stored),
+            had: edited.had,
+            warnings,
+        })
+    }
+
+    /// Stores a credential in an entry of its own.
+    fn keep(
+        &mut self,
+        output: &mut Output,
         server: &NewServer,
         credential: &Credential,
         kept: &mut Kept,
     ) -> Result<(), Failure> {
-        let field = &credential.field;
-        let refused = |error: &SecretError| {
-            let reason = format!(
-                "cannot keep {field} of {} in the keyring: {error}",
-                render::name(server.name.as_str())
-            );
-            let hint = error
-                .hint_text()
-                .map(|hint| format!("{hint}; {NOT_WRITTEN}"));
-            Failure::failed("keyring", reason).hint(hint.unwrap_or_else(|| NOT_WRITTEN.to_owned()))
+        let (field, name) = (&credential.field, server.name.as_str());
+        let mut random = [0; 4];
+        let account = match SystemRandom::new().fill(&mut random) {
+            Ok(()) => Some(self.owner.account(name, field, random)),
+            Err(_) => None,
         };
-        let present = self.present_entry(server, credential);
-        let present = present.map(|(account, _)| account);
-        let names = (1..=MOST_ATTEMPTS).map(|number| account(server.name.as_str(), field, number));
-        for account in present.iter().cloned().chain(names) {
-            let Some(reference) = reference(&self.service, &account) else {
-                continue;
-            };
-            let found = self.wait(self.keyring.get(&self.service, &account))?;
-            let found = found.map_err(|error| refused(&error))?;
-            let is_same = found.as_ref() == Some(&credential.value);
-            let may_be_replaced = present.as_ref() == Some(&account)
-                && self.is_referred_to_by_this_alone(server, &reference);
-            if !is_same && found.is_some() && !may_be_replaced {
-                continue;
-            }
-            if !is_same {
-                kept.changes.push((account.clone(), found));
-                let stored = self.store(&account, &credential.value)?;
-                stored.map_err(|error| refused(&error))?;
-            }
-            put(&mut kept.entry, credential, &reference);
-            kept.stored.push(described(field, &reference));
-            return Ok(());
-        }
-        let reason = format!("all names for {field} are taken in the keyring");
-        Err(Failure::failed("keyring", reason).hint(NOT_WRITTEN))
-    }
-
-    /// Stores a credential, and makes sure of it.
-    fn store(&self, account: &str, value: &Secret) -> Result<Result<(), SecretError>, Failure> {
-        let stored = self.wait(self.keyring.set(&self.service, account, value))?;
-        if let Err(error) = stored {
-            return Ok(Err(error));
-        }
-        let found = match self.wait(self.keyring.get(&self.service, account))? {
-            Ok(found) => found,
-            Err(error) => return Ok(Err(error)),
+        let reference = account.as_ref().and_then(|it| self.owner.reference(it));
+        let (Some(account), Some(reference)) = (account, reference) else {
+            let reason = format!("there is no name for {field} in the keyring");
+            return Err(Failure::failed("keyring", reason).hint(NOT_WRITTEN));
         };
-        if found.as_ref() == Some(value) {
-            return Ok(Ok(()));
-        }
-        let reason = format!("the keyring does not give back what was stored as {account:?}");
-        Err(Failure::failed("keyring", reason).hint(NOT_WRITTEN))
-    }
-
-    /// Leaves the keyring as it was before: the configuration could not be written.
-    fn undo(&self, kept: Kept) {
-        for (account, before) in kept.changes.into_iter().rev() {
-            let keyring = self.keyring.clone().patience(LOOK);
-            let undone = match before {
-                Some(value) => self.run(keyring.set(&self.service, &account, &value)),
-                None => self.run(keyring.delete(&self.service, &account)).map(drop),
-            };
-            if let Err(error) = undone {
-                tracing::warn!(
-                    account,
-                    "the keyring keeps an entry that nothing uses: {error}"
-                );
-            }
-        }
-    }
-
-    /// The entry of ours that the present definition of a server has in the place of a credential.
-    fn present_entry(
-        &self,
-        server: &NewServer,
-        credential: &Credential,
-    ) -> Option<(String, SecretReference)> {
-        let found = self.present.iter().find(|it| {
-            it.server == server.name.as_str()
-                && it.field.is(&credential.field)
-                && is_ours(&self.service, it)
+        // From here on it may be there, whatever is heard of it.
+        kept.made.push(account.clone());
+        let stored = self.ask(output, async |keyring: &Keyring, service: &str| {
+            let value = lasting(&credential.value);
+            keyring.set(service, &account, &value).await?;
+            keyring.get(service, &account).await
         })?;
-        match &found.reference {
-            SecretReference::Keyring { account, .. } => {
-                Some((account.clone(), found.reference.clone()))
+        let found = stored.map_err(|error| refused(server, field, &error))?;
+        if found.as_ref() != Some(&credential.value) {
+            let reason = format!("the keyring does not give back what was stored as {account:?}");
+            return Err(Failure::failed("keyring", reason).hint(NOT_WRITTEN));
+        }
+        put(&mut kept.entry, credential, &reference);
+        kept.stored.push(described(field, reference.to_string()));
+        Ok(())
+    }
+
+    /// Takes back what was stored: the configuration could not be written.
+    fn undo(&self, made: &[String]) {
+        let keyring = self.keyring.clone().silent().patience(UNDOING);
+        let undoing = async {
+            for account in made {
+                if let Err(error) = keyring.delete(&self.owner.service, account).await {
+                    tracing::warn!(
+                        account,
+                        "the keyring keeps an entry that nothing uses: {error}"
+                    );
+                }
             }
-            _ => None,
+        };
+        let undone = async { tokio::time::timeout(UNDOING, undoing).await };
+        if self.runtime.block_on(undone).is_err() {
+            tracing::warn!("the keyring keeps entries that nothing uses: it does not answer");
         }
     }
 
-    fn is_referred_to_by_this_alone(&self, server: &NewServer, to: &SecretReference) -> bool {
-        let mut users = self.present.iter().filter(|it| it.reference == *to);
-        users.all(|it| it.server == server.name.as_str())
-    }
-
-    /// Waits for the keyring, or for somebody who wants us to stop.
-    fn wait<T>(
-        &self,
-        work: impl Future<Output = Result<T, SecretError>>,
+    /// Asks the keyring, until somebody wants us to stop. Once it is locked, refuses or is late, it
+    /// is not asked again.
+    fn ask<T>(
+        &mut self,
+        output: &mut Output,
+        action: impl AsyncFnOnce(&Keyring, &str) -> Result<T, SecretError>,
     ) -> Result<Result<T, SecretError>, Failure> {
+        if let Some(trouble) = &self.trouble {
+            return Ok(Err(trouble.clone()));
+        }
         let mut signals = self.signals.clone();
-        self.run(async {
-            tokio::select! {
-                biased;
-                signal = signals.first() => Err(Failure::Interrupted(signal)),
-                result = work => Ok(result),
+        let (keyring, service) = (&self.keyring, &self.owner.service);
+        let is_told = &mut self.is_wait_told;
+        let asked = self.runtime.block_on(async {
+            let mut work = pin!(action(keyring, service));
+            let mut silence = pin!(tokio::time::sleep(SILENCE));
+            loop {
+                tokio::select! {
+                    biased;
+                    signal = signals.first() => return Err(Failure::Interrupted(signal)),
+                    result = &mut work => return Ok(result),
+                    () = &mut silence, if !*is_told => {
+                        *is_told = true;
+                        output.explain(WAITING)?;
+                    }
+                }
             }
-        })
-    }
-
-    fn run<F: Future>(&self, work: F) -> F::Output {
-        self.runtime.block_on(work)
+        })?;
+        self.trouble = asked.as_ref().err().filter(|it| is_trouble(it)).cloned();
+        Ok(asked)
     }
 }
+
+/// Whether an error concerns the keyring, and not just one of its entries.
+fn is_trouble(error: &SecretError) -> bool {
+    use SecretErrorKind::{Refused, Unavailable};
+    matches!(error.kind(), Refused | Unavailable)
+}
+
+/// What has to be stored so that a value comes back as it is: whoever reads it drops one line break
+/// at its end.
+fn lasting(value: &Secret) -> Secret {
+    if value.expose().ends_with('\n') {
+        Secret::new(format!("{}\n", value.expose()))
+    } else {
+        value.clone()
+    }
+}
+
+/// A place in a definition, and the reference that stands there.
+fn described(field: &Field, reference: String) -> StoredCredential {
+    StoredCredential {
+        field: field.to_string(),
+        reference,
+        label: field.label(),
+    }
+}
+
+fn refused(server: &NewServer, field: &Field, error: &SecretError) -> Failure {
+    let reason = format!(
+        "cannot keep {field} of {} in the keyring: {error}",
+        render::name(server.name.as_str())
+    );
+    let hint = match error.hint_text() {
+        Some(hint) => format!("{hint}; {NOT_WRITTEN}"),
+        None => NOT_WRITTEN.to_owned(),
+    };
+    Failure::failed("keyring", reason).hint(hint)
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::io::Write as _;
 
 use openclaw_config::{
-    Config, Definition, Loaded, Location, Problem, SecretProviderSettings, load,
+    Config, Definition, Kind, Loaded, Location, Problem, SecretProviderSettings, load,
 };
-use openclaw_secrets::{Secret, looks_like_credential};
+use openclaw_secret_stores::Remark;
+use openclaw_secrets::{Learned, Secret, contains_secret_uri, looks_like_credential};
 use serde_json::{Map, Value as Json, json};
 
 use crate::commands::Session;
@@ -18,8 +19,10 @@ use crate::failure::Failure;
 /// A new server by itself.
 pub(super) struct Trial {
     pub(super) config: Config,
-    /// What a person should know about it.
+    /// What a person should know about it as it is written.
     pub(super) warnings: Vec<String>,
+    /// What a person should know about its credentials, wherever they are kept.
+    pub(super) remarks: Vec<String>,
 }
 
 /// A configuration of the new server alone, with the places of `known` that secrets come from.
@@ -31,7 +34,7 @@ pub(super) fn judged(
     server: &NewServer,
     known: &Config,
 ) -> Result<Trial, Failure> {
-    learn(session, &server.entry);
+    let remarks = learn(session, server);
     let servers = json!({ server.name.as_str(): server.entry });
     let text = json!({
         "mcp": { "servers": servers },
@@ -39,18 +42,19 @@ pub(super) fn judged(
     });
     let loaded = load_text(session, &text.to_string())?;
     session.learn(&loaded);
-    let prefix = format!("mcp.servers.{}", server.name);
+    let name = server.name.as_str();
     let errors: Vec<String> = loaded
         .report
         .errors()
-        .map(|problem| sentence(problem, &prefix))
+        .map(|problem| sentence(problem, name))
         .collect();
     match loaded.config {
         Some(config) if errors.is_empty() => {
             let warnings = loaded.report.warnings();
             let own = warnings.filter(|problem| problem.server().is_some());
             Ok(Trial {
-                warnings: own.map(words).collect(),
+                warnings: own.map(|problem| words(problem, name)).collect(),
+                remarks,
                 config: Config {
                     secrets: Arc::clone(&known.secrets),
                     environment: Arc::clone(&known.environment),
@@ -80,32 +84,60 @@ pub(super) fn left(
 pub(super) fn warn<'p>(
     session: &mut Session<'_>,
     warnings: impl Iterator<Item = &'p Problem>,
+    server: &str,
 ) -> Result<(), Failure> {
-    let sentences: Vec<String> = warnings.map(words).collect();
+    let sentences: Vec<String> = warnings.map(|problem| words(problem, server)).collect();
     session.output.warn(&sentences)
 }
 
-/// A warning with what to do about it.
-fn words(problem: &Problem) -> String {
-    match problem.help_text() {
-        Some(help) => format!("{}: {help}", problem.message()),
-        None => problem.message().to_owned(),
-    }
+/// A warning with what to do about it. That of FR-5 has no field in its words.
+fn words(problem: &Problem, server: &str) -> String {
+    let field = match problem.kind() {
+        Kind::PlaintextCredential => field(problem, server),
+        _ => None,
+    };
+    let field = field.map_or(String::new(), |field| format!(" ({field})"));
+    format!("{}{field}{}", problem.message(), help(problem))
 }
 
-/// What is wrong, with the field of the server that it is about.
-fn sentence(problem: &Problem, prefix: &str) -> String {
+/// What is wrong, with the field of the server that it is about, and what to do.
+fn sentence(problem: &Problem, server: &str) -> String {
+    let field = field(problem, server).map_or(String::new(), |field| format!("{field}: "));
+    format!("{field}{}{}", problem.message(), help(problem))
+}
+
+fn help(problem: &Problem) -> String {
+    let help = problem.help_text();
+    help.map_or(String::new(), |help| format!(": {help}"))
+}
+
+/// The field of a server that a problem is about.
+fn field(problem: &Problem, server: &str) -> Option<String> {
     let path = problem.path().to_string();
-    match path.strip_prefix(prefix).unwrap_or(&path) {
-        "" => problem.message().to_owned(),
-        field => format!("{}: {}", field.trim_start_matches('.'), problem.message()),
-    }
+    let place = path.strip_prefix("mcp.servers").unwrap_or(&path);
+    // Names that are not plain words are quoted.
+    let names = [format!(".{server}"), format!("[{server:?}]")];
+    let field = names.iter().find_map(|name| place.strip_prefix(name));
+    let field = field.unwrap_or(&path);
+    let field = field.trim_start_matches('.');
+    (!field.is_empty()).then(|| field.to_owned())
 }
 
-/// Keeps the credentials of a definition out of every output.
-fn learn(session: &Session<'_>, entry: &Map<String, Json>) {
+/// Keeps the credentials of a definition out of every output, and says which can't be.
+fn learn(session: &Session<'_>, server: &NewServer) -> Vec<String> {
+    let entry = &server.entry;
+    let mut remarks = Vec::new();
     for credential in credentials(entry) {
-        let _ = session.redactor.learn(&credential.value);
+        let learned = session.redactor.learn(&credential.value);
+        if matches!(learned, Learned::TooShort | Learned::CommonWord) {
+            let name = crate::render::name(server.name.as_str());
+            remarks.push(format!(
+                "{} of {name}: {}: {}",
+                credential.field,
+                Remark::NotHidden,
+                Remark::NotHidden.fix()
+            ));
+        }
     }
     let values = ["headers", "env"]
         .into_iter()
@@ -114,11 +146,14 @@ fn learn(session: &Session<'_>, entry: &Map<String, Json>) {
     for (name, value) in values {
         if let Some(value) = value.as_str()
             && looks_like_credential(name, value)
+            // Where a secret is kept is no secret.
+            && !contains_secret_uri(value)
         {
             // What is too short or too common to be told apart stays readable.
             let _ = session.redactor.learn(&Secret::new(value));
         }
     }
+    remarks
 }
 
 /// Stand-ins for the places that secrets come from: a definition is judged by their kinds alone.

@@ -3,8 +3,6 @@ use std::path::Path;
 
 use openclaw_config::Environment;
 
-use serde_json::Value as Json;
-
 use super::*;
 use crate::commands::engine::tests::in_session;
 use crate::commands::mcp::canned;
@@ -95,7 +93,7 @@ fn credentials_in_plain_text_are_warned_about_and_not_repeated() {
     assert!(
         stderr.contains(
             "warning: MCP server 'github' has plaintext credentials in config — consider using \
-             secret:// references"
+             secret:// references (env.GITHUB_TOKEN): write "
         ),
         "{stderr}"
     );
@@ -113,6 +111,34 @@ fn credentials_in_plain_text_are_warned_about_and_not_repeated() {
         ],
     );
     assert_eq!(quiet, "");
+}
+
+#[test]
+fn a_credential_that_cannot_be_hidden_is_warned_about() {
+    let home = tempfile::tempdir().unwrap();
+    let line = ["--no-check", "-e", "H_TOKEN=abc", "--name", "a", "--", "x"];
+    let (result, _, stderr) = connect(home.path(), &line);
+    assert_eq!(result.unwrap(), Exit::Done);
+    let warning = "warning: env.H_TOKEN of a: it is so short or so common that it can't be hidden \
+                   in logs and results: choose a longer one\n";
+    assert!(stderr.contains(warning), "{stderr}");
+}
+
+#[test]
+fn a_reference_behind_a_scheme_is_written_and_a_wrong_one_says_the_form() {
+    let home = tempfile::tempdir().unwrap();
+    let connect = |header| {
+        let line = ["--no-check", "--force", "--name", "a", "https://x.example"];
+        connect(home.path(), &[&line[..], &["-H", header]].concat())
+    };
+    let (result, _, stderr) = connect("Authorization=Bearer secret://env/X");
+    assert_eq!((result.unwrap(), stderr.as_str()), (Exit::Done, ""));
+    let text = config(home.path()).unwrap();
+    assert!(text.contains("\"prefix\": \"Bearer \""), "{text}");
+    let (result, _, _) = connect("Authorization=Bearer secret://nowhere/X and more");
+    let message = result.unwrap_err();
+    assert!(message.contains("headers.Authorization: "), "{message}");
+    assert!(message.contains("\"prefix\""), "{message}");
 }
 
 #[test]
@@ -192,30 +218,16 @@ fn a_server_that_wants_a_login_counts_as_reached() {
 }
 
 #[test]
-fn what_was_done_is_told_in_a_line_or_as_data() {
-    let told = |details: Option<ServerDetails>, json| {
-        let home = tempfile::tempdir().unwrap();
-        let environment = Environment::new([], Some(home.path()), home.path());
-        let (result, stdout, stderr) = in_session(json, environment, |session| {
-            let written = Written {
-                name: "x",
-                path: "/c.json",
-                details: details.as_ref(),
-                stored: &[],
-                deleted: &[],
-            };
-            tell(session, &written, json)
-        });
-        result.unwrap();
-        (stdout, stderr)
+fn what_was_done_is_data_for_programs() {
+    let written = Written {
+        name: "x",
+        path: "/c.json",
+        details: None,
+        stored: &[],
     };
-    let (stdout, _) = told(None, true);
-    let value: Json = serde_json::from_str(&stdout).unwrap();
-    assert_eq!(
-        value,
-        json!({
-            "name": "x", "written": true, "config": "/c.json",
-            "stored": [], "deleted": [], "server": null,
-        })
-    );
+    let expected = json!({
+        "name": "x", "written": true, "config": "/c.json",
+        "stored": [], "deleted": [], "server": null,
+    });
+    assert_eq!(written.json(&[]), expected);
 }

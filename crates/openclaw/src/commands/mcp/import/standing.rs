@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use openclaw_config::{Config, ConfiguredServer};
+use openclaw_config::{Config, ConfiguredServer, written_server};
+use openclaw_secrets::SecretReference;
+use serde_json::Value as Json;
 
 use crate::commands::Session;
-use crate::commands::mcp::credentials::referred;
+use crate::commands::mcp::credentials::{credentials, reference_in};
 use crate::commands::mcp::entry::NewServer;
-use crate::commands::mcp::import::{Import, LookedFor};
+use crate::commands::mcp::import::Import;
+use crate::commands::mcp::keeping::Recognised;
 use crate::commands::mcp::trial;
 use crate::failure::Failure;
 
@@ -19,33 +22,51 @@ pub(super) enum Standing {
     Same,
     /// It has another of this name.
     Other,
+    /// It has one of this name, and whether that is the same can't be told for this reason.
+    Unknown(String),
 }
 
 impl Import<'_> {
     /// How a server stands to the one of its name that the configuration has.
+    ///
+    /// What is written counts, not just what it means here and now: a variable that is not set
+    /// makes no other server of it.
     pub(super) fn standing(
         &mut self,
-        session: &Session<'_>,
+        session: &mut Session<'_>,
         trial: &Config,
         server: &NewServer,
     ) -> Result<Standing, Failure> {
-        let standing = self.standing_of(trial, server.name.as_str());
+        let name = server.name.as_str();
+        let standing = self.standing_of(trial, name);
         if !matches!(standing, Standing::Other) {
             return Ok(standing);
         }
-        // The same credentials may be in the keyring by now.
-        let name = server.name.as_str();
-        let has_references = referred(&self.known).iter().any(|it| it.server == name);
-        if !has_references {
-            return Ok(standing);
-        }
-        self.look_for_keyring(session, server)?;
-        let LookedFor::Keyring(keeper) = &self.keyring else {
+        let Some(written) = written_server(&session.location()?, &server.name) else {
             return Ok(standing);
         };
+        if Json::Object(server.entry.clone()) == written {
+            return Ok(Standing::Same);
+        }
+        // The same credentials may be in the keyring by now.
+        let in_keyring = |reference| matches!(reference, SecretReference::Keyring { .. });
+        let is_there = credentials(&server.entry)
+            .iter()
+            .any(|it| reference_in(&written, it).is_some_and(in_keyring));
+        if !is_there {
+            return Ok(standing);
+        }
+        let keeper = &mut self.keyring(session)?.keeper;
+        let entry = match keeper.recognised(session.output, server, &written)? {
+            Recognised::Entry(entry) => entry,
+            Recognised::Unknown(reason) => return Ok(Standing::Unknown(reason)),
+        };
+        if Json::Object(entry.clone()) == written {
+            return Ok(Standing::Same);
+        }
         let recognised = NewServer {
             name: server.name.clone(),
-            entry: keeper.recognised(server)?,
+            entry,
         };
         let trial = trial::judged(session, &recognised, &self.known)?;
         Ok(self.standing_of(&trial.config, name))
