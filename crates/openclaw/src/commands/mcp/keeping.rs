@@ -6,10 +6,10 @@
 //! | before the file is written | as before | as before, or with an entry that nothing refers to |
 //! | after that | refers to the new entries | with the new ones, perhaps the old ones as well |
 
+mod asking;
 mod copies;
 mod forgetting;
 
-use std::pin::pin;
 use std::time::Duration;
 
 use openclaw_config::Config;
@@ -30,6 +30,8 @@ use crate::output::Output;
 use crate::render::{self, StoredCredential};
 use crate::signals::Signals;
 
+use asking::is_trouble;
+
 pub(super) use forgetting::forget;
 
 /// How long a person has to unlock the keyring.
@@ -38,10 +40,6 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const LOOK: Duration = Duration::from_secs(10);
 /// How long it has to take back what was stored. Who has pressed Ctrl-C is not kept for longer.
 const UNDOING: Duration = Duration::from_secs(5);
-/// How long the keyring may take until it is said that it is waited for.
-const SILENCE: Duration = Duration::from_secs(2);
-const WAITING: &str =
-    "waiting for the keyring to be unlocked: a window may be asking for its password\n";
 const NOT_WRITTEN: &str = "nothing was written; `--no-keyring` writes credentials as they are";
 
 /// The keyring, for a command.
@@ -146,7 +144,9 @@ impl Keeper {
                     put(&mut entry, &credential, &reference);
                 }
                 Err(error) if is_trouble(&error) => {
-                    return Ok(Recognised::Unknown(error.to_string()));
+                    let hint = error.hint_text().map(|hint| format!("; {hint}"));
+                    let reason = format!("{error}{}", hint.unwrap_or_default());
+                    return Ok(Recognised::Unknown(reason));
                 }
                 // It is another one, or none that can be used.
                 Ok(_) | Err(_) => {}
@@ -231,6 +231,9 @@ impl Keeper {
         kept: &mut Kept,
     ) -> Result<(), Failure> {
         let (field, name) = (&credential.field, server.name.as_str());
+        if let Some(trouble) = &self.trouble {
+            return Err(refused(server, field, trouble));
+        }
         let mut random = [0; 4];
         let account = match SystemRandom::new().fill(&mut random) {
             Ok(()) => Some(self.owner.account(name, field, random)),
@@ -276,44 +279,6 @@ impl Keeper {
             tracing::warn!("the keyring keeps entries that nothing uses: it does not answer");
         }
     }
-
-    /// Asks the keyring, until somebody wants us to stop. Once it is locked, refuses or is late, it
-    /// is not asked again.
-    fn ask<T>(
-        &mut self,
-        output: &mut Output,
-        action: impl AsyncFnOnce(&Keyring, &str) -> Result<T, SecretError>,
-    ) -> Result<Result<T, SecretError>, Failure> {
-        if let Some(trouble) = &self.trouble {
-            return Ok(Err(trouble.clone()));
-        }
-        let mut signals = self.signals.clone();
-        let (keyring, service) = (&self.keyring, &self.owner.service);
-        let is_told = &mut self.is_wait_told;
-        let asked = self.runtime.block_on(async {
-            let mut work = pin!(action(keyring, service));
-            let mut silence = pin!(tokio::time::sleep(SILENCE));
-            loop {
-                tokio::select! {
-                    biased;
-                    signal = signals.first() => return Err(Failure::Interrupted(signal)),
-                    result = &mut work => return Ok(result),
-                    () = &mut silence, if !*is_told => {
-                        *is_told = true;
-                        output.explain(WAITING)?;
-                    }
-                }
-            }
-        })?;
-        self.trouble = asked.as_ref().err().filter(|it| is_trouble(it)).cloned();
-        Ok(asked)
-    }
-}
-
-/// Whether an error concerns the keyring, and not just one of its entries.
-fn is_trouble(error: &SecretError) -> bool {
-    use SecretErrorKind::{Refused, Unavailable};
-    matches!(error.kind(), Refused | Unavailable)
 }
 
 /// What has to be stored so that a value comes back as it is: whoever reads it drops one line break
