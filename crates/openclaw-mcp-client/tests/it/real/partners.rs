@@ -12,6 +12,7 @@ use openclaw_mcp_client::{
 };
 use openclaw_process::Inherited;
 use openclaw_testkit::leaks::{descendants, processes_with_argument};
+use openclaw_testkit::partners;
 
 use crate::lab::{Lab, SOON, address, eventually, target};
 
@@ -37,19 +38,6 @@ pub(super) struct Listening {
     child: Child,
     lines: Arc<Mutex<Vec<String>>>,
     readers: Vec<JoinHandle<()>>,
-}
-
-/// Where the servers are.
-pub(super) fn partners() -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let partners = std::env::var_os("OPENCLAW_PARTNERS")
-        .map_or_else(|| workspace.join("target/partners"), PathBuf::from);
-    assert!(
-        partners.join("installed").exists(),
-        "the servers to test against are not in {}: run scripts/partners",
-        partners.display()
-    );
-    partners.canonicalize().unwrap()
 }
 
 /// Their Node.

@@ -1,9 +1,10 @@
 //! The reference server for times, which is written in Python and speaks both eras.
 
 use openclaw_mcp_client::{Connection, Era, Outcome, Protocol, RequestError, Target};
+use openclaw_testkit::partners;
 use serde_json::{Value, json};
 
-use super::partners::{RealLab, partners};
+use super::partners::RealLab;
 use crate::lab::{SOON, call, close, text};
 
 /// The server at a path of our own, by which it can be told from that of another test.
