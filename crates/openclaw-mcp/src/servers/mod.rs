@@ -2,17 +2,15 @@
 
 mod instance;
 mod plan;
+mod secrets;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use futures_util::future::join_all;
-use openclaw_config::{
-    AgentId, Config, Fingerprint, Launch, PlacedReference, Restart, ServerScope, ValueOwner,
-};
+use openclaw_config::{AgentId, Config, Fingerprint, Launch, Restart, ServerScope};
 use openclaw_content::Framer;
 use openclaw_mcp_client::Connector;
-use openclaw_secret_stores::{Remark, SecretError, SecretResolver, Surroundings};
+use openclaw_secret_stores::SecretResolver;
 use openclaw_secrets::Redactor;
 use openclaw_state::{StateDirectory, StateDirectoryError, StateKey, StateKeyError};
 use thiserror::Error;
@@ -20,10 +18,12 @@ use tokio::task::JoinSet;
 
 pub(crate) use self::plan::Plan;
 pub use self::plan::{AgentPlan, PlannedServer};
+pub use self::secrets::CheckedSecret;
+use self::secrets::resolver;
 use crate::approval::Approvals;
 use crate::assembly::AgentTools;
 use crate::audit::AuditLog;
-use crate::launch::{ConfiguredTarget, SecretSource};
+use crate::launch::ConfiguredTarget;
 use crate::pins::{PinError, Pins};
 use crate::results::ResultStore;
 use crate::supervise::{
@@ -77,9 +77,6 @@ pub struct UnknownAgent {
     pub known: Vec<String>,
 }
 
-/// A reference, and what a person should know of its secret or why there is none.
-pub type CheckedSecret = (PlacedReference, Result<Vec<Remark>, SecretError>);
-
 /// What makes two running servers the same: the definition, and the session if it is not shared.
 pub(crate) type InstanceKey = (Fingerprint, Option<Arc<str>>);
 
@@ -132,11 +129,7 @@ impl Servers {
     /// Goes over to another configuration: what did not change is not touched, what is no longer
     /// wanted finishes its calls first.
     pub fn reload(&self, config: Arc<Config>) -> Reconciled {
-        // What opens the stores of secrets may have changed. Where it has not, what was opened stays.
-        if *self.config().environment != *config.environment {
-            let resolver = resolver(&config, &self.connector, &self.redactor);
-            *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = resolver;
-        }
+        self.renew_secrets(&config);
         let plan = Arc::new(Plan::new(config, &self.key));
         let before = {
             let mut current = self.plan.write().unwrap_or_else(PoisonError::into_inner);
@@ -235,15 +228,6 @@ impl Servers {
         }
     }
 
-    /// Where secrets come from.
-    pub(crate) fn secret_source(&self) -> SecretSource {
-        let resolver = self.secrets.read().unwrap_or_else(PoisonError::into_inner);
-        SecretSource {
-            resolver: Arc::clone(&resolver),
-            settings: Arc::clone(&self.plan().config.secrets),
-        }
-    }
-
     /// An agent, the default one if none is named.
     pub fn agent(&self, name: Option<&str>) -> Result<Arc<AgentPlan>, UnknownAgent> {
         let plan = self.plan();
@@ -257,31 +241,6 @@ impl Servers {
     /// The configuration in force.
     pub fn config(&self) -> Arc<Config> {
         Arc::clone(&self.plan().config)
-    }
-
-    /// Asks for every secret that the configuration refers to, or those of one server, to see whether
-    /// it can be had: for each that needs some by itself, as it does when it starts.
-    pub async fn check_secrets(&self, server: Option<&str>) -> Vec<CheckedSecret> {
-        let wanted = |owner: &ValueOwner| match (server, owner) {
-            (None, _) => true,
-            (Some(name), ValueOwner::Server(owner)) => owner == name,
-            (Some(_), _) => false,
-        };
-        let mut owners: BTreeMap<ValueOwner, Vec<PlacedReference>> = BTreeMap::new();
-        for placed in self.config().references() {
-            if wanted(&placed.owner) {
-                owners.entry(placed.owner.clone()).or_default().push(placed);
-            }
-        }
-        let source = self.secret_source();
-        let checking = owners.into_values().map(async |placed| {
-            let references: Vec<_> = placed.iter().map(|it| it.reference.clone()).collect();
-            let answers = source.resolver.resolve(&source.settings, &references).await;
-            let answers = answers.into_iter();
-            let answers = answers.map(|answer| answer.map(|resolved| resolved.remarks));
-            placed.into_iter().zip(answers).collect::<Vec<_>>()
-        });
-        join_all(checking).await.into_iter().flatten().collect()
     }
 
     /// The tools of an agent as of now, in a session if it has one.
@@ -340,15 +299,6 @@ impl Servers {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What gets secrets with the variables of a configuration.
-fn resolver(config: &Config, connector: &Connector, redactor: &Redactor) -> Arc<SecretResolver> {
-    Arc::new(SecretResolver::new(Surroundings {
-        environment: Arc::clone(&config.environment),
-        launcher: Arc::clone(connector.launcher()),
-        redactor: redactor.clone(),
-    }))
 }
 
 /// How many servers were started, by kind of place.
