@@ -14,23 +14,32 @@ pub type NamedValue<'c> = (String, &'c ConfigValue);
 impl Server {
     /// All values that may be credentials.
     pub fn values(&self) -> Vec<NamedValue<'_>> {
-        match &self.launch {
-            Launch::Stdio(launch) => named("env", &launch.environment),
-            Launch::Remote(launch) => {
-                let mut values = named("headers", &launch.headers);
-                match &launch.authorization {
-                    Authorization::Header(value) => {
-                        values.push(("headers.authorization".to_owned(), value));
-                    }
-                    Authorization::ApiKey(value) => values.push(("apiKey".to_owned(), value)),
-                    Authorization::OAuth(settings) => {
-                        let secret = settings.client_secret.as_ref();
-                        values.extend(secret.map(|it| ("auth.clientSecret".to_owned(), it)));
-                    }
-                }
-                values
-            }
+        let mut values = self.launch_values();
+        if let Launch::Remote(launch) = &self.launch
+            && let Authorization::OAuth(settings) = &launch.authorization
+        {
+            let secret = settings.client_secret.as_ref();
+            values.extend(secret.map(|it| ("auth.clientSecret".to_owned(), it)));
         }
+        values
+    }
+
+    /// Those of them without which it can't be started or reached. What a login needs is not among
+    /// them: there may be none to be made.
+    pub fn launch_values(&self) -> Vec<NamedValue<'_>> {
+        let launch = match &self.launch {
+            Launch::Stdio(launch) => return named("env", &launch.environment),
+            Launch::Remote(launch) => launch,
+        };
+        let mut values = named("headers", &launch.headers);
+        match &launch.authorization {
+            Authorization::Header(value) => {
+                values.push(("headers.authorization".to_owned(), value));
+            }
+            Authorization::ApiKey(value) => values.push(("apiKey".to_owned(), value)),
+            Authorization::OAuth(_) => {}
+        }
+        values
     }
 }
 

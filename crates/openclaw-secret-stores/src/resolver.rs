@@ -16,7 +16,7 @@ use crate::exec::Exec;
 use crate::file::{Files, OneFile};
 use crate::gcp::Gcp;
 use crate::keyring::KeyringProvider;
-use crate::provider::{Fetched, Remark, SecretProvider, all_failed};
+use crate::provider::{Found, Remark, SecretProvider};
 use crate::surroundings::Surroundings;
 use crate::vault::Vault;
 
@@ -33,7 +33,7 @@ pub struct SecretResolver {
 }
 
 /// A secret, and what a person should know about it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Resolved {
     /// The secret.
     pub value: Secret,
@@ -87,11 +87,8 @@ impl SecretResolver {
             references.into_iter().zip(answers).collect::<Vec<_>>()
         });
         let answers: HashMap<_, _> = join_all(asking).await.into_iter().flatten().collect();
-        let answer = |reference: &SecretReference| match answers.get(reference) {
-            Some(Ok(found)) => Ok(self.resolved(found.value.clone(), found.remark.clone())),
-            Some(Err(error)) => Err(error.clone()),
-            None => Err(SecretError::unavailable("its store did not answer")),
-        };
+        let silence = || Err(SecretError::unavailable("its store did not answer"));
+        let answer = |reference| answers.get(reference).cloned().unwrap_or_else(silence);
         references.iter().map(answer).collect()
     }
 
@@ -100,18 +97,28 @@ impl SecretResolver {
         settings: &SecretSettings,
         store: &Store,
         references: &[SecretReference],
-    ) -> Vec<Fetched> {
+    ) -> Vec<Result<Resolved, SecretError>> {
+        let all_failed = |error: SecretError| {
+            let failures = references.iter().map(|_| Err(error.clone()));
+            failures.collect()
+        };
         let (provider, patience) = match self.provider(settings, store) {
             Ok(asked) => asked,
-            Err(error) => return all_failed(references, &error),
+            Err(error) => return all_failed(error),
         };
         let until = Instant::now() + patience;
         let fetching = provider.fetch(references, until);
         match timeout_at(until, fetching).await {
-            Ok(answers) => answers,
+            // Hidden now, while other stores may still be asked.
+            Ok(answers) => {
+                let answers = answers.into_iter();
+                answers
+                    .map(|it| it.map(|found| self.resolved(found)))
+                    .collect()
+            }
             Err(_) => {
                 let reason = format!("its store did not answer within {patience:?}");
-                all_failed(references, &SecretError::unavailable(reason))
+                all_failed(SecretError::unavailable(reason))
             }
         }
     }
@@ -183,7 +190,8 @@ impl SecretResolver {
     }
 
     /// A secret that is there: hidden from now on.
-    fn resolved(&self, value: Secret, remark: Option<Remark>) -> Resolved {
+    fn resolved(&self, found: Found) -> Resolved {
+        let Found { value, remark } = found;
         let mut remarks: Vec<Remark> = remark.into_iter().collect();
         match self.surroundings.redactor.learn(&value) {
             Learned::Added | Learned::AlreadyKnown => {}

@@ -80,6 +80,83 @@ mod tests {
         }
     }
 
+    const MARK: &str = "OPENCLAW_TEST_PANICS";
+    const SECRETS: usize = 50;
+
+    /// The other side of the test below, in a process of its own.
+    #[test]
+    #[ignore = "started by the test below"]
+    fn a_process_that_panics_with_its_secrets() {
+        use base64::Engine as _;
+        use openclaw_secret_stores::{SecretResolver, Surroundings};
+        if std::env::var_os(MARK).is_none() {
+            return;
+        }
+        let redactor = Redactor::new();
+        install(&redactor, OperationId::new());
+        let guardian = openclaw_process::GuardianProgram::this_program();
+        let resolver = SecretResolver::new(Surroundings {
+            environment: Arc::new(openclaw_config::Environment::of_process()),
+            launcher: Arc::new(openclaw_process::Launcher::new(guardian)),
+            redactor,
+        });
+        let settings = openclaw_config::SecretSettings {
+            providers: [].into(),
+            timeout: std::time::Duration::from_secs(10),
+        };
+        let references = (0..SECRETS).map(|it| format!("secret://env/CANARY_{it}"));
+        let references: Vec<_> = references.map(|it| it.parse().unwrap()).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        for secret in runtime.block_on(resolver.resolve(&settings, &references)) {
+            let value = secret.unwrap().value.expose().to_owned();
+            let encoded = base64::engine::general_purpose::STANDARD.encode(&value);
+            for words in [format!("{value:?}"), value, encoded] {
+                // As a task of ours would: the process goes on.
+                let panicked = std::thread::spawn(move || panic!("got {words} here")).join();
+                assert!(panicked.is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn a_process_that_panics_shows_no_secret_that_it_has_got() {
+        use base64::Engine as _;
+        use ring::rand::SecureRandom as _;
+        let secrets: Vec<String> = (0..SECRETS)
+            .map(|_| {
+                let mut bytes = [0; 12];
+                ring::rand::SystemRandom::new().fill(&mut bytes).unwrap();
+                let letter = |byte: &u8| char::from(b'!' + byte % 94);
+                format!("k{}z", bytes.iter().map(letter).collect::<String>())
+            })
+            .collect();
+        let names = (0..SECRETS).map(|it| format!("CANARY_{it}"));
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--nocapture", "--exact"])
+            .arg("panic::tests::a_process_that_panics_with_its_secrets")
+            .env(MARK, "1")
+            .envs(names.zip(&secrets))
+            .output()
+            .unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{told}");
+        assert_eq!(
+            told.matches("internal error in openclaw").count(),
+            3 * SECRETS
+        );
+        for secret in &secrets {
+            let encoded = base64::engine::general_purpose::STANDARD.encode(secret);
+            assert!(!told.contains(&encoded[..12]), "{secret}: {told}");
+            for window in secret.as_bytes().windows(8) {
+                let window = str::from_utf8(window).unwrap();
+                assert!(!told.contains(window), "{secret}: {told}");
+            }
+        }
+    }
+
     #[test]
     fn a_panic_is_called_an_internal_error_of_its_operation() {
         let operation = OperationId::new();

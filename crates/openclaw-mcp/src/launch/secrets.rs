@@ -117,12 +117,10 @@ impl Secrets {
     }
 }
 
-/// The references that must be resolved before a server can start. The secret of an OAuth client is
-/// not among them: it is needed for a login, which may not be.
+/// The references that must be resolved before a server can start.
 fn references(server: &Server) -> Vec<(String, &SecretReference)> {
-    let values = server.values().into_iter();
+    let values = server.launch_values().into_iter();
     values
-        .filter(|(field, _)| field != "auth.clientSecret")
         .filter_map(|(field, value)| match value {
             ConfigValue::Plain { .. } => None,
             ConfigValue::Reference { secret, .. } => Some((field, secret)),
