@@ -109,7 +109,10 @@ impl Turns {
 }
 
 /// The same answer for all.
-pub(crate) fn all_failed(references: &[SecretReference], error: &SecretError) -> Vec<Fetched> {
+pub(crate) fn all_failed<T>(
+    references: &[SecretReference],
+    error: &SecretError,
+) -> Vec<Result<T, SecretError>> {
     references.iter().map(|_| Err(error.clone())).collect()
 }
 

@@ -16,7 +16,7 @@ use crate::exec::Exec;
 use crate::file::{Files, OneFile};
 use crate::gcp::Gcp;
 use crate::keyring::KeyringProvider;
-use crate::provider::{Found, Remark, SecretProvider};
+use crate::provider::{Found, Remark, SecretProvider, all_failed};
 use crate::surroundings::Surroundings;
 use crate::vault::Vault;
 
@@ -98,13 +98,9 @@ impl SecretResolver {
         store: &Store,
         references: &[SecretReference],
     ) -> Vec<Result<Resolved, SecretError>> {
-        let all_failed = |error: SecretError| {
-            let failures = references.iter().map(|_| Err(error.clone()));
-            failures.collect()
-        };
         let (provider, patience) = match self.provider(settings, store) {
             Ok(asked) => asked,
-            Err(error) => return all_failed(error),
+            Err(error) => return all_failed(references, &error),
         };
         let until = Instant::now() + patience;
         let fetching = provider.fetch(references, until);
@@ -118,7 +114,7 @@ impl SecretResolver {
             }
             Err(_) => {
                 let reason = format!("its store did not answer within {patience:?}");
-                all_failed(SecretError::unavailable(reason))
+                all_failed(references, &SecretError::unavailable(reason))
             }
         }
     }
