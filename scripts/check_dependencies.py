@@ -94,6 +94,7 @@ OWN_DEPENDENCIES = {
     "openclaw-config": {"openclaw-secrets", "openclaw-state"},
     "openclaw-content": set(),
     "openclaw-engine": set(),
+    "openclaw-http": {"openclaw-secrets", "openclaw-testkit"},
     "openclaw-import": {"openclaw-config", "openclaw-secrets", "openclaw-state"},
     "openclaw-mcp": {
         "openclaw-config",
@@ -111,10 +112,20 @@ OWN_DEPENDENCIES = {
         "openclaw-state",
         "openclaw-testkit",
     },
+    "openclaw-oauth": {
+        "openclaw-config",
+        "openclaw-content",
+        "openclaw-http",
+        "openclaw-secret-stores",
+        "openclaw-secrets",
+        "openclaw-state",
+        "openclaw-testkit",
+    },
     "openclaw-process": set(),
     "openclaw-secret-stores": {
         "openclaw-config",
         "openclaw-content",
+        "openclaw-http",
         "openclaw-process",
         "openclaw-secrets",
         "openclaw-testkit",
@@ -131,7 +142,7 @@ OWN_DEPENDENCIES = {
         "openclaw-state",
         "openclaw-testkit",
     },
-    "openclaw-secrets": set(),
+    "openclaw-secrets": {"openclaw-testkit"},
     "openclaw-state": set(),
     "openclaw-testkit": set(),
 }

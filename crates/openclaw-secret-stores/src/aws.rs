@@ -39,7 +39,7 @@ use self::files::Files;
 use self::place::Place;
 use self::request::Wanted;
 use crate::error::SecretError;
-use crate::http::{Attempt, Http, patiently, silent};
+use crate::http::{Attempt, Http, Trust, patiently, silent, store_client};
 use crate::provider::{Fetched, Fetching, SecretProvider, Turns, all_failed};
 use crate::surroundings::Surroundings;
 
@@ -70,7 +70,7 @@ enum Answer {
 
 impl Aws {
     pub(crate) fn new(surroundings: Surroundings) -> Self {
-        let http = Arc::new(Http::default());
+        let http = Arc::new(store_client(Trust::default()));
         Self {
             credentials: Credentials::new(surroundings.clone(), Arc::clone(&http)),
             surroundings,

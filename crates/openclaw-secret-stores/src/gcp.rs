@@ -47,7 +47,7 @@ use openclaw_secrets::{Secret, SecretReference};
 use tokio::time::Instant;
 
 use crate::error::SecretError;
-use crate::http::Http;
+use crate::http::{Http, Trust, store_client};
 use crate::provider::{Fetched, Fetching, SecretProvider, Turns, all_failed};
 use crate::surroundings::Surroundings;
 use access::{Access, Refusal};
@@ -66,7 +66,7 @@ pub(crate) struct Gcp {
 
 impl Gcp {
     pub(crate) fn new(surroundings: Surroundings) -> Self {
-        let http = Arc::new(Http::default());
+        let http = Arc::new(store_client(Trust::default()));
         Self {
             credentials: Credentials::new(surroundings.clone(), Arc::clone(&http)),
             gcloud: Gcloud::new(surroundings.clone()),

@@ -1,7 +1,8 @@
 //! Requests to stores: bounded, and repeated where that helps.
 
-mod client;
+mod near;
 mod patience;
 
-pub(crate) use client::{Http, HttpError, Trust, is_near, is_this_machine};
+pub(crate) use near::{is_near, store_client};
+pub(crate) use openclaw_http::{Http, HttpError, Trust, is_this_machine};
 pub(crate) use patience::{Attempt, patiently, retry_after, silent};

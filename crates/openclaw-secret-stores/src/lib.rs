@@ -7,7 +7,6 @@
 //! | `surroundings` | what stores see of the machine: variables, home, programs | stores |
 //! | `value` | from what a store answered to a secret that can be used | where it came from |
 //! | `error` | why a secret can't be had, in words without it | |
-//! | `gathered` | bytes that come in pieces and leave no copies | where they come from |
 //! | `http` | requests to stores: bounded, repeated where that helps | what is asked |
 //! | `program` | programs that answer on their standard output | which programs |
 //! | `environment`, `file`, `exec`, `keyring` | these places | each other |
@@ -18,7 +17,6 @@ mod environment;
 mod error;
 mod exec;
 mod file;
-mod gathered;
 mod gcp;
 mod http;
 mod keyring;

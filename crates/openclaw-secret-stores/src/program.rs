@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use openclaw_content::shown_line;
 use openclaw_process::{End, Launcher, ProgramCommand};
-use openclaw_secrets::{Redactor, Secret};
+use openclaw_secrets::{Gathered, Redactor, Secret, TooMany};
 use secrecy::zeroize::{Zeroize as _, Zeroizing};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::error::SecretError;
-use crate::gathered::{Gathered, TooMany};
 
 /// How long the last words of a program that has ended are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(500);

@@ -124,8 +124,8 @@ pub(super) async fn signed(
 pub(super) fn unanswered<T>(place: &Place, error: &HttpError) -> Attempt<T> {
     let service = place.service();
     match error {
-        HttpError::TooLarge => Attempt::Done(Err(SecretError::unusable(error))),
-        HttpError::Readable | HttpError::Unmakeable(_) => {
+        HttpError::TooLarge(_) => Attempt::Done(Err(SecretError::unusable(error))),
+        HttpError::Readable | HttpError::Forbidden | HttpError::Unmakeable(_) => {
             let set_by = place.set_by.unwrap_or("its region");
             let reason = format!("the address of AWS from {set_by} can't be used: {error}");
             Attempt::Done(Err(SecretError::misconfigured(reason)))

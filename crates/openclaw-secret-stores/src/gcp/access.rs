@@ -53,7 +53,7 @@ impl Access<'_> {
         };
         let reason = format!("Google Secret Manager can't be asked: {error}");
         match error {
-            HttpError::TooLarge => Attempt::Done(Err(SecretError::unusable(reason))),
+            HttpError::TooLarge(_) => Attempt::Done(Err(SecretError::unusable(reason))),
             _ if error.is_passing() => Attempt::Again(SecretError::unavailable(reason), None),
             _ => Attempt::Done(Err(SecretError::misconfigured(reason))),
         }

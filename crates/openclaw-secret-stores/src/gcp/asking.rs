@@ -145,8 +145,10 @@ impl Asking<'_> {
         let reason = format!("{who} can't be asked for an access token: {reason}");
         match error {
             HttpError::Unreachable(_) => Trouble::Passing(SecretError::unavailable(reason), None),
-            HttpError::TooLarge => Trouble::Final(SecretError::unusable(reason)),
-            HttpError::Readable => Trouble::Final(SecretError::misconfigured(reason)),
+            HttpError::TooLarge(_) => Trouble::Final(SecretError::unusable(reason)),
+            HttpError::Readable | HttpError::Forbidden => {
+                Trouble::Final(SecretError::misconfigured(reason))
+            }
             HttpError::Unmakeable(_) | HttpError::Insecure(_) => {
                 Trouble::Final(SecretError::unavailable(reason))
             }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::address::Address;
 use super::trust;
 use crate::error::SecretError;
-use crate::http::Http;
+use crate::http::{Http, Trust, store_client};
 use crate::surroundings::Surroundings;
 
 /// The client, once it is needed: certificates are read for it.
@@ -79,8 +79,8 @@ impl Client {
 async fn made(surroundings: &Surroundings, address: &Address) -> Result<Arc<Http>, SecretError> {
     Ok(Arc::new(if address.is_plain() {
         // Nobody proves anything without TLS.
-        Http::default()
+        store_client(Trust::default())
     } else {
-        Http::trusting(trust::read(surroundings).await?)
+        store_client(trust::read(surroundings).await?)
     }))
 }

@@ -235,7 +235,7 @@ impl<'v> Server<'v> {
                 self.client.forget(used);
                 Attempt::Done(Err(self.insecure(reason, why)))
             }
-            HttpError::TooLarge => Attempt::Done(Err(SecretError::unusable(reason))),
+            HttpError::TooLarge(_) => Attempt::Done(Err(SecretError::unusable(reason))),
             _ => Attempt::Done(Err(SecretError::misconfigured(reason))),
         }
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use reqwest::{Certificate, Identity};
+use openclaw_http::{Certificate, Identity};
 use rustls::RootCertStore;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
@@ -29,6 +29,7 @@ pub(super) async fn read(surroundings: &Surroundings) -> Result<Trust, SecretErr
     let surroundings = surroundings.clone();
     let reading = tokio::task::spawn_blocking(move || {
         Ok(Trust {
+            verify: true,
             authorities: authorities(&surroundings)?,
             identity: identity(&surroundings)?,
         })

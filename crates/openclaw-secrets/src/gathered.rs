@@ -6,17 +6,18 @@ use secrecy::zeroize::Zeroizing;
 /// place, and when they are dropped.
 ///
 /// Only these. What brought the pieces, such as a connection, has its own copies of them.
-pub(crate) struct Gathered {
+pub struct Gathered {
     bytes: Zeroizing<Vec<u8>>,
     most: usize,
 }
 
 /// There are more bytes than there may be.
 #[derive(Debug)]
-pub(crate) struct TooMany;
+pub struct TooMany;
 
 impl Gathered {
-    pub(crate) fn at_most(most: usize) -> Self {
+    /// Takes so many bytes at most.
+    pub fn at_most(most: usize) -> Self {
         Self {
             bytes: Zeroizing::default(),
             most,
@@ -24,7 +25,7 @@ impl Gathered {
     }
 
     /// Adds a piece, if there is room for it.
-    pub(crate) fn add(&mut self, piece: &[u8]) -> Result<(), TooMany> {
+    pub fn add(&mut self, piece: &[u8]) -> Result<(), TooMany> {
         let length = self.bytes.len().saturating_add(piece.len());
         if length > self.most {
             return Err(TooMany);
@@ -40,7 +41,8 @@ impl Gathered {
         Ok(())
     }
 
-    pub(crate) fn into_bytes(self) -> Zeroizing<Vec<u8>> {
+    /// All that came.
+    pub fn into_bytes(self) -> Zeroizing<Vec<u8>> {
         self.bytes
     }
 }

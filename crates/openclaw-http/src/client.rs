@@ -2,72 +2,115 @@
 
 use std::error::Error;
 use std::io;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
+use openclaw_secrets::Gathered;
 use reqwest::{Certificate, Client, ClientBuilder, Identity};
 use thiserror::Error as ThisError;
 use url::{Host, Url};
 
-use crate::gathered::Gathered;
+use crate::addresses::{AddressRule, Forbidden, RuledResolver, allows_literal};
 
-/// How large an answer may be. Secrets are far smaller; a document that one is a field of may be
-/// larger than the secret.
-const LARGEST_ANSWER: usize = 2 * 1024 * 1024;
-/// How long a store may take to take a connection.
+/// How long a service may take to take a connection.
 const CONNECTING: Duration = Duration::from_secs(5);
 
-/// Sends requests to a store.
-#[derive(Default)]
-pub(crate) struct Http {
-    trust: Trust,
+/// Sends requests to a service.
+pub struct Http {
+    settings: HttpSettings,
     /// For addresses out there, which a proxy may lead to.
     far: OnceLock<Client>,
-    /// For this machine and its metadata service, which no proxy leads to.
+    /// For those nearby, which no proxy leads to.
     near: OnceLock<Client>,
     /// For the same without TLS: a machine without authorities, as a small container is, can do
     /// that too.
     plain: OnceLock<Client>,
 }
 
-/// How the store proves who it is, beside the usual way, and how we do.
-#[derive(Default)]
-pub(crate) struct Trust {
+/// How a service is asked.
+pub struct HttpSettings {
+    /// How both sides prove who they are.
+    pub trust: Trust,
+    /// How large an answer may be.
+    pub largest_answer: usize,
+    /// Which addresses are so near that nobody stands between: they may be asked without TLS, and
+    /// no proxy leads to them.
+    pub is_near: fn(&Url) -> bool,
+    /// Which addresses may be asked at all; every one where there is no rule. What a proxy leads to
+    /// is looked up by the proxy.
+    pub addresses: Option<Arc<dyn AddressRule>>,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            trust: Trust::default(),
+            largest_answer: 2 * 1024 * 1024,
+            is_near: is_this_machine,
+            addresses: None,
+        }
+    }
+}
+
+/// How the service proves who it is, beside the usual way, and how we do.
+pub struct Trust {
+    /// Whether the certificate of the service is checked.
+    pub verify: bool,
     /// More authorities to trust.
-    pub(crate) authorities: Vec<Certificate>,
+    pub authorities: Vec<Certificate>,
     /// Our own certificate.
-    pub(crate) identity: Option<Identity>,
+    pub identity: Option<Identity>,
+}
+
+impl Default for Trust {
+    fn default() -> Self {
+        Self {
+            verify: true,
+            authorities: Vec::new(),
+            identity: None,
+        }
+    }
 }
 
 /// Why there is no answer.
 #[derive(Debug, ThisError)]
-pub(crate) enum HttpError {
+pub enum HttpError {
+    /// Everybody between could read what is sent.
     #[error("`http://` is only for this machine: everybody between could read the secret")]
     Readable,
-    #[error("the answer has more than {LARGEST_ANSWER} bytes")]
-    TooLarge,
+    /// The address may not be asked.
+    #[error("its address is not one that may be asked")]
+    Forbidden,
+    /// The answer is too large.
+    #[error("the answer has more than {0} bytes")]
+    TooLarge(usize),
+    /// The request can't be made.
     #[error("the request can't be made: {0}")]
     Unmakeable(String),
+    /// One of those who talk does not trust the other.
     #[error("the connection can't be secured: {0}")]
     Insecure(String),
+    /// There is no answer, this time.
     #[error("{0}")]
     Unreachable(String),
 }
 
 impl HttpError {
     /// Whether it may be different the next time.
-    pub(crate) fn is_passing(&self) -> bool {
+    pub fn is_passing(&self) -> bool {
         matches!(self, Self::Unreachable(_))
     }
 }
 
 impl Http {
-    /// A client that trusts more than the usual authorities.
-    pub(crate) fn trusting(trust: Trust) -> Self {
+    /// A client with these settings.
+    pub fn new(settings: HttpSettings) -> Self {
         Self {
-            trust,
-            ..Self::default()
+            settings,
+            far: OnceLock::new(),
+            near: OnceLock::new(),
+            plain: OnceLock::new(),
         }
     }
 
@@ -76,15 +119,20 @@ impl Http {
     ///
     /// The body is overwritten when the last handle to it is dropped; what the connection had of it
     /// in its own buffers is not.
-    pub(crate) async fn send(
+    pub async fn send(
         &self,
         request: http::Request<Bytes>,
     ) -> Result<http::Response<Bytes>, HttpError> {
         let unmakeable = |error: &(dyn Error + 'static)| HttpError::Unmakeable(innermost(error));
         let request = reqwest::Request::try_from(request).map_err(|error| unmakeable(&error))?;
-        let is_near = is_near(request.url());
+        let is_near = (self.settings.is_near)(request.url());
         if request.url().scheme() != "https" && !is_near {
             return Err(HttpError::Readable);
+        }
+        if let Some(rule) = &self.settings.addresses
+            && !allows_literal(&**rule, request.url())
+        {
+            return Err(HttpError::Forbidden);
         }
         let is_plain = request.url().scheme() == "http";
         let client = self.client(is_near, is_plain);
@@ -94,9 +142,10 @@ impl Http {
         if let Some(headers) = kept.headers_mut() {
             *headers = answer.headers().clone();
         }
-        let mut body = Gathered::at_most(LARGEST_ANSWER);
+        let mut body = Gathered::at_most(self.settings.largest_answer);
         while let Some(part) = answer.chunk().await.map_err(unreachable)? {
-            body.add(&part).map_err(|_| HttpError::TooLarge)?;
+            body.add(&part)
+                .map_err(|_| HttpError::TooLarge(self.settings.largest_answer))?;
         }
         let body = Bytes::from_owner(body.into_bytes());
         kept.body(body).map_err(|error| unmakeable(&error))
@@ -121,10 +170,16 @@ impl Http {
         if is_plain {
             builder = builder.tls_certs_only([]);
         } else {
-            builder = builder.tls_certs_merge(self.trust.authorities.iter().cloned());
+            let trust = &self.settings.trust;
+            builder = builder
+                .tls_certs_merge(trust.authorities.iter().cloned())
+                .tls_danger_accept_invalid_certs(!trust.verify);
+            if let Some(identity) = &trust.identity {
+                builder = builder.identity(identity.clone());
+            }
         }
-        if let Some(identity) = &self.trust.identity {
-            builder = builder.identity(identity.clone());
+        if let Some(rule) = &self.settings.addresses {
+            builder = builder.dns_resolver(RuledResolver(Arc::clone(rule)));
         }
         use_ring();
         let client = builder.build()?;
@@ -138,26 +193,8 @@ fn use_ring() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// Whether an address is of this machine, or of the metadata service that a cloud gives to it.
-pub(crate) fn is_near(url: &Url) -> bool {
-    is_this_machine(url)
-        || match url.host() {
-            Some(Host::Ipv4(address)) => address.is_link_local(),
-            Some(Host::Ipv6(address)) => {
-                address.is_unicast_link_local()
-                    // AWS: the metadata service, and what gives pods their credentials.
-                    || matches!(
-                        address.segments(),
-                        [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254 | 0x23]
-                    )
-            }
-            Some(Host::Domain(name)) => name.trim_end_matches('.') == "metadata.google.internal",
-            None => false,
-        }
-}
-
 /// Whether an address is of this machine.
-pub(crate) fn is_this_machine(url: &Url) -> bool {
+pub fn is_this_machine(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => {
@@ -175,8 +212,11 @@ pub(crate) fn is_this_machine(url: &Url) -> bool {
 /// Says why there is no answer, without the address: it may be long, and the caller knows it.
 fn unreachable(error: reqwest::Error) -> HttpError {
     let error = error.without_url();
+    if is::<Forbidden>(&error) {
+        return HttpError::Forbidden;
+    }
     let reason = innermost(&error);
-    if is_about_tls(&error) {
+    if is::<rustls::Error>(&error) {
         HttpError::Insecure(reason)
     } else {
         HttpError::Unreachable(reason)
@@ -192,11 +232,11 @@ fn innermost(error: &(dyn Error + 'static)) -> String {
     innermost.to_string()
 }
 
-/// Whether one of those who talk does not trust the other: that does not pass.
-fn is_about_tls(error: &(dyn Error + 'static)) -> bool {
+/// Whether an error is, or was caused by, one of a kind.
+fn is<E: Error + 'static>(error: &(dyn Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {
-        if error.is::<rustls::Error>() {
+        if error.is::<E>() {
             return true;
         }
         next = match error.downcast_ref::<io::Error>().map(io::Error::get_ref) {

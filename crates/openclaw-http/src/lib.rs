@@ -1,0 +1,14 @@
+//! Requests to services other than MCP servers (stores of secrets, authorization servers): few, so
+//! they need no speed, but whole or not at all, bounded, and never led elsewhere.
+//!
+//! | module | owns | never contains |
+//! |---|---|---|
+//! | `client` | one request and its answer | what is asked |
+//! | `addresses` | which addresses a connection may be made to | why |
+
+mod addresses;
+mod client;
+
+pub use addresses::AddressRule;
+pub use client::{Http, HttpError, HttpSettings, Trust, is_this_machine};
+pub use reqwest::{Certificate, Identity};
