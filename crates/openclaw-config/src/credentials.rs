@@ -33,7 +33,8 @@ impl Config {
                             found.extend(secret_of(value));
                         }
                         Authorization::OAuth(settings) => {
-                            found.extend(settings.client_secret.as_ref().and_then(secret_of));
+                            let values = settings.values().into_iter();
+                            found.extend(values.filter_map(|(_, value)| secret_of(value)));
                         }
                     }
                 }

@@ -252,8 +252,11 @@ impl Hash<'_> {
     fn oauth(&mut self, settings: &OAuthSettings) {
         let OAuthSettings {
             required,
+            grant_type,
             client_id,
             client_secret,
+            private_key,
+            key_id,
             authorization_server,
             scopes,
             redirect_url,
@@ -265,6 +268,9 @@ impl Hash<'_> {
         self.number(usize::from(*required));
         self.optional(client_id.as_deref(), Self::text);
         self.optional(client_secret.as_ref(), Self::value);
+        self.text(grant_type.as_str());
+        self.optional(private_key.as_ref(), Self::value);
+        self.optional(key_id.as_deref(), Self::text);
         for url in [authorization_server, redirect_url, client_metadata_url] {
             self.optional(url.as_ref(), |hash, url| hash.text(url.as_str()));
         }

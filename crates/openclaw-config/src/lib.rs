@@ -65,9 +65,9 @@ pub use reference::reference;
 pub use report::{Kind, Problem, Report, Severity};
 pub use schema::schema;
 pub use server::{
-    Authorization, CallbackHost, ClientIdentity, InheritedEnvironment, Launch, NameError,
-    OAuthSettings, PinPolicy, ProtocolChoice, RemoteLaunch, RemoteTransport, Restart, Server,
-    ServerName, ServerScope, StdioLaunch, Timeouts, TlsSettings, ToolFilter, ToolNaming,
+    Authorization, CallbackHost, ClientIdentity, GrantType, InheritedEnvironment, Launch,
+    NameError, OAuthSettings, PinPolicy, ProtocolChoice, RemoteLaunch, RemoteTransport, Restart,
+    Server, ServerName, ServerScope, StdioLaunch, Timeouts, TlsSettings, ToolFilter, ToolNaming,
 };
 pub use source::Position;
 pub use values::{NamedValue, PlacedReference, ValueOwner};

@@ -250,8 +250,11 @@ fn remote(launch: &RemoteLaunch, shown: &mut Map<String, Json>) {
 fn oauth(settings: &OAuthSettings) -> Json {
     let address = |url: &Option<Url>| url.as_ref().map(address);
     json!({
+        "grantType": settings.grant_type.as_str(),
         "clientId": settings.client_id,
         "clientSecret": settings.client_secret.as_ref().map(credential),
+        "privateKey": settings.private_key.as_ref().map(credential),
+        "keyId": settings.key_id,
         "authorizationServerUrl": address(&settings.authorization_server),
         "scopes": settings.scopes,
         "redirectUrl": address(&settings.redirect_url),

@@ -6,7 +6,7 @@ use openclaw_secrets::SecretReference;
 
 use crate::config::{Config, Gateway, ModelProvider};
 use crate::raw::ConfigValue;
-use crate::server::{Authorization, Launch, Server};
+use crate::server::{Authorization, Launch, OAuthSettings, Server};
 
 /// A value and the field it stands in, as people write it: `env.TOKEN`, `apiKey`.
 pub type NamedValue<'c> = (String, &'c ConfigValue);
@@ -18,8 +18,7 @@ impl Server {
         if let Launch::Remote(launch) = &self.launch
             && let Authorization::OAuth(settings) = &launch.authorization
         {
-            let secret = settings.client_secret.as_ref();
-            values.extend(secret.map(|it| ("auth.clientSecret".to_owned(), it)));
+            values.extend(settings.values());
         }
         values
     }
@@ -40,6 +39,17 @@ impl Server {
             Authorization::OAuth(_) => {}
         }
         values
+    }
+}
+
+impl OAuthSettings {
+    /// All values that may be credentials: what a login needs.
+    pub fn values(&self) -> Vec<NamedValue<'_>> {
+        let secret = self.client_secret.as_ref();
+        let key = self.private_key.as_ref();
+        let secret = secret.map(|it| ("auth.clientSecret".to_owned(), it));
+        let key = key.map(|it| ("auth.privateKey".to_owned(), it));
+        secret.into_iter().chain(key).collect()
     }
 }
 

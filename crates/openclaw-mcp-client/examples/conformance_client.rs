@@ -9,8 +9,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use openclaw_mcp_client::{
-    AddressTarget, CallOptions, Connection, Connector, Elicitation, ElicitationAnswer, Endpoint,
-    FirstTransport, PendingAnswer, Person, Protocol, Target, Timeouts, TlsSettings, Tool,
+    AddressTarget, Authorization, CallOptions, Connection, Connector, Elicitation,
+    ElicitationAnswer, Endpoint, FirstTransport, PendingAnswer, Person, Protocol, Target, Timeouts,
+    TlsSettings, Tool,
 };
 use openclaw_process::{GuardianProgram, Launcher};
 use serde_json::{Map, Value, json};
@@ -48,7 +49,7 @@ async fn run() -> Result<(), Failure> {
             url,
             first: FirstTransport::Streamable,
             headers: Vec::new(),
-            authorization: None,
+            authorization: Authorization::None,
             tls: TlsSettings::default(),
         })),
         protocol: Protocol::Auto,

@@ -35,8 +35,8 @@ pub enum ConnectError {
         last: Vec<String>,
     },
     /// The server wants to know who we are, or does not let us in.
-    #[error("the server asks for authorization: {0}")]
-    Unauthorized(Box<HttpFailure>),
+    #[error("{0}")]
+    Unauthorized(Unauthorized),
     /// It ended or went away.
     #[error("the server is gone: {reason}{}", last_words(last))]
     Gone {
@@ -64,6 +64,16 @@ fn last_words(lines: &[String]) -> String {
         .last()
         .map(|line| format!("; it last wrote: {line}"))
         .unwrap_or_default()
+}
+
+/// A server wants to know who we are, or does not let us in.
+#[derive(Clone, Debug, Error)]
+#[error("{reason}")]
+pub struct Unauthorized {
+    /// Why, and what to do about it.
+    pub reason: String,
+    /// What the server answered, if it was asked.
+    pub failure: Option<Box<HttpFailure>>,
 }
 
 /// Whether a status says that nothing was done: 408 and most of 5xx may come after it was, from
@@ -118,6 +128,9 @@ pub enum RequestError {
     /// The server, or something before it, answered with an HTTP status.
     #[error("{0}")]
     Http(Box<HttpFailure>),
+    /// It was not done, because a person has to log in.
+    #[error("{0}")]
+    Unauthorized(Unauthorized),
     /// What came back is no answer.
     #[error("the answer of the server can't be used: {0}")]
     BadAnswer(String),
@@ -158,7 +171,7 @@ impl RequestError {
     /// What is known of the request.
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::NotSent(_) | Self::NotOffered(_) => Outcome::NotDone,
+            Self::NotSent(_) | Self::NotOffered(_) | Self::Unauthorized(_) => Outcome::NotDone,
             Self::Refused(error) if error.is_refusal() => Outcome::NotDone,
             Self::Http(failure) if is_refusal(failure) => Outcome::NotDone,
             Self::Refused(_) | Self::Http(_) | Self::OutcomeUnknown(_) | Self::BadAnswer(_) => {

@@ -4,6 +4,7 @@
 //! | module | owns | never contains |
 //! |---|---|---|
 //! | `target` | what is connected to, credentials resolved | where that was configured |
+//! | `authorize` | how we prove who we are, request by request | where tokens come from |
 //! | `connect` | the ladder of transports and eras, and what is remembered of it | requests |
 //! | `connection` | a connection as the rest of the program sees it | how messages travel |
 //! | `session` | requests in either era: sent, waited for, given up on; lists, rounds, changes | bytes |
@@ -15,6 +16,7 @@
 //! | `person` | whom a server may ask something | asking |
 //! | `text`, `time` | foreign text fit to be shown; moments that can be reached | |
 
+mod authorize;
 mod connect;
 mod connection;
 mod error;
@@ -30,9 +32,10 @@ mod traffic;
 mod transport;
 mod wire;
 
+pub use authorize::{Authorizer, Bearer, NoBearer, PendingBearer, PendingVerdict, Verdict};
 pub use connect::{Connector, EraMemory, RememberedEra};
 pub use connection::{CallOptions, Connection, Diagnostics, Transport};
-pub use error::{ConnectError, Outcome, RequestError, UnknownOutcome};
+pub use error::{ConnectError, Outcome, RequestError, Unauthorized, UnknownOutcome};
 pub use http::{HeaderError, HttpFailure, TlsError};
 pub use model::{
     Capabilities, Completion, CompletionTarget, Content, Dropped, Embedded, Listing, Prompt,
@@ -42,8 +45,8 @@ pub use model::{
 pub use person::{Elicitation, ElicitationAnswer, PendingAnswer, Person};
 pub use session::Era;
 pub use target::{
-    AddressTarget, ClientIdentity, Endpoint, FirstTransport, ProgramTarget, Protocol, Target,
-    Timeouts, TlsSettings,
+    AddressTarget, Authorization, ClientIdentity, Endpoint, FirstTransport, ProgramTarget,
+    Protocol, Target, Timeouts, TlsSettings,
 };
 pub use traffic::{Changes, Progress, ProgressListener};
 pub use wire::RpcError;

@@ -2,11 +2,14 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_process::Inherited;
 use openclaw_secrets::Secret;
 use url::Url;
+
+use crate::authorize::Authorizer;
 
 /// A server to connect to.
 #[derive(Clone, Debug)]
@@ -61,10 +64,22 @@ pub struct AddressTarget {
     pub first: FirstTransport,
     /// Headers for every request.
     pub headers: Vec<(String, Secret)>,
-    /// The value of `Authorization`, where there is one.
-    pub authorization: Option<Secret>,
+    /// How we prove who we are.
+    pub authorization: Authorization,
     /// How both sides prove who they are.
     pub tls: TlsSettings,
+}
+
+/// How we prove to a server who we are. An `Authorization` among the headers, and a user in the
+/// address, win over all of it.
+#[derive(Clone)]
+pub enum Authorization {
+    /// Not at all.
+    None,
+    /// With this value of `Authorization`.
+    Fixed(Secret),
+    /// With what this has for each request.
+    Asked(Arc<dyn Authorizer>),
 }
 
 impl fmt::Debug for ProgramTarget {

@@ -9,7 +9,7 @@ use crate::raw::address::{Address, PublicAddress, SecureAddress};
 use crate::raw::entries::{self, Entries};
 use crate::raw::variables::{HeaderMap, VariableMap};
 use crate::report::{Kind, Problem};
-use crate::server::{CallbackHost, PinPolicy, ProtocolChoice, ServerName, ServerScope};
+use crate::server::{CallbackHost, GrantType, PinPolicy, ProtocolChoice, ServerName, ServerScope};
 use crate::shape::{
     Context, Definitions, Milliseconds, NonEmpty, Port, Shape, Whole, choices, object, reference,
 };
@@ -130,10 +130,18 @@ object! {
 object! {
     /// The settings of an OAuth login. Without them everything is found out from the server.
     layered RawOAuth as "oauth" {
+        /// How tokens are granted: `client_credentials` needs no person, but a `clientId` with a
+        /// `clientSecret` or a `privateKey`.
+        grant_type: GrantType = "grantType", default "authorization_code";
         /// The identifier of a client that was registered by hand.
         client_id: NonEmpty = "clientId";
         /// The secret of that client.
         client_secret: RawCredential = "clientSecret";
+        /// The private key of that client, in PEM, where it signs instead of having a secret
+        /// (`private_key_jwt`).
+        private_key: RawCredential = "privateKey";
+        /// The identifier of that key, where the authorization server wants to see one.
+        key_id: NonEmpty = "keyId";
         /// The authorization server, instead of the one that the server names.
         authorization_server_url: SecureAddress = "authorizationServerUrl";
         /// The scopes to ask for, instead of those that the server names.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use url::Url;
 
 use crate::raw::ConfigValue;
-use crate::server::settings::{CallbackHost, ProtocolChoice};
+use crate::server::settings::{CallbackHost, GrantType, ProtocolChoice};
 
 /// How a server is started or reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,10 +91,16 @@ pub enum Authorization {
 pub struct OAuthSettings {
     /// Whether the configuration asks for a login before the server does.
     pub required: bool,
+    /// How tokens are granted.
+    pub grant_type: GrantType,
     /// The identifier of a client that was registered by hand.
     pub client_id: Option<String>,
     /// The secret of that client.
     pub client_secret: Option<ConfigValue>,
+    /// The private key of that client, in PEM.
+    pub private_key: Option<ConfigValue>,
+    /// The identifier of that key.
+    pub key_id: Option<String>,
     /// The authorization server, instead of the one that the server names.
     pub authorization_server: Option<Url>,
     /// The scopes to ask for, instead of those that the server names.

@@ -16,5 +16,5 @@ pub use launch::{
     RemoteTransport, StdioLaunch, TlsSettings,
 };
 pub use name::{NameError, ServerName};
-pub use settings::{CallbackHost, PinPolicy, ProtocolChoice, ServerScope, ToolNaming};
+pub use settings::{CallbackHost, GrantType, PinPolicy, ProtocolChoice, ServerScope, ToolNaming};
 pub(crate) use validate::{Candidate, Findings, PlaceDefaults, validate};

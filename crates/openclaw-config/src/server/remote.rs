@@ -10,8 +10,8 @@ use crate::server::address::{Reach, parse_address};
 use crate::server::plaintext::{Spot, is_plaintext_text};
 use crate::server::validate::{Candidate, Findings};
 use crate::server::{
-    Authorization, CallbackHost, ClientIdentity, OAuthSettings, ProtocolChoice, RemoteLaunch,
-    RemoteTransport, TlsSettings,
+    Authorization, CallbackHost, ClientIdentity, GrantType, OAuthSettings, ProtocolChoice,
+    RemoteLaunch, RemoteTransport, TlsSettings,
 };
 use crate::shape::{Field, Located, NonEmpty};
 
@@ -164,17 +164,27 @@ fn oauth(candidate: &Candidate<'_>, found: &mut Findings) -> OAuthSettings {
         }
         None => {}
     }
-    if let Field::Given(field) = &settings.client_secret {
-        let place = (&*field.path, field.span);
-        candidate.check_value(found, "clientSecret", &field.value.value, place);
+    let keys = [
+        ("clientSecret", &settings.client_secret),
+        ("privateKey", &settings.private_key),
+    ];
+    for (name, key) in keys {
+        if let Field::Given(field) = key {
+            let place = (&*field.path, field.span);
+            candidate.check_value(found, name, &field.value.value, place);
+        }
     }
+    check_client(&settings, found);
     OAuthSettings {
         required,
+        grant_type: settings.grant_type.or(GrantType::AuthorizationCode),
         client_id: settings.client_id.value().map(|id| id.0.value.clone()),
         client_secret: settings
             .client_secret
             .value()
             .map(|secret| secret.value.clone()),
+        private_key: settings.private_key.value().map(|key| key.value.clone()),
+        key_id: settings.key_id.value().map(|id| id.0.value.clone()),
         authorization_server: settings
             .authorization_server_url
             .value()
@@ -198,6 +208,33 @@ fn oauth(candidate: &Candidate<'_>, found: &mut Findings) -> OAuthSettings {
             .callback_path
             .value()
             .map_or_else(|| "/callback".to_owned(), |path| path.0.clone()),
+    }
+}
+
+/// What belongs to a client means nothing without one. (The parts of a login may stand in several
+/// places, so it is for the login to refuse what is missing in all of them.)
+fn check_client(settings: &RawOAuth, found: &mut Findings) {
+    let has_id = settings.client_id.value().is_some();
+    let keys = [&settings.client_secret, &settings.private_key];
+    if let [Field::Given(secret), Field::Given(_)] = keys {
+        let message = "it has no effect beside a `privateKey`";
+        found.push(Problem::warning(Kind::Advice, &secret.path, message).at(secret.span));
+    }
+    for key in keys {
+        if let Field::Given(key) = key
+            && !has_id
+        {
+            let message = "it has no effect without a `clientId`";
+            found.push(Problem::warning(Kind::Advice, &key.path, message).at(key.span));
+        }
+    }
+    if let Field::Given(grant) = &settings.grant_type
+        && grant.value == GrantType::ClientCredentials
+        && !(has_id && keys.iter().any(|key| key.value().is_some()))
+    {
+        let message = "a client that logs in by itself needs a `clientId`, and a `clientSecret` or \
+                       a `privateKey`";
+        found.push(Problem::warning(Kind::Advice, &grant.path, message).at(grant.span));
     }
 }
 

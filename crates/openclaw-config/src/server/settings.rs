@@ -47,6 +47,16 @@ choices! {
 }
 
 choices! {
+    /// How tokens are granted.
+    pub enum GrantType {
+        /// A person logs in with a browser.
+        AuthorizationCode = "authorization_code",
+        /// The client itself is who logs in.
+        ClientCredentials = "client_credentials",
+    }
+}
+
+choices! {
     /// The host of the callback of a login; only this machine.
     pub enum CallbackHost {
         /// The loopback address of IPv4.

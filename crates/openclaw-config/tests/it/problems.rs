@@ -388,3 +388,30 @@ fn a_reference_with_a_slip_of_the_pen_is_not_taken_for_the_secret() {
         );
     }
 }
+
+#[test]
+fn what_belongs_to_a_client_needs_one() {
+    let login = |auth: &str| {
+        about(&format!(
+            "{{ url: 'https://a.example', auth: {{ {auth} }} }}"
+        ))
+    };
+    let secret = "clientSecret: 'secret://env/A'";
+    let key = "privateKey: 'secret://file/key.pem'";
+    let machine = "grantType: 'client_credentials'";
+    for fine in [
+        format!("clientId: 'me', {secret}"),
+        format!("clientId: 'me', {secret}, {machine}"),
+        format!("clientId: 'me', {key}, {machine}, keyId: '1'"),
+    ] {
+        assert_eq!(login(&fine), "", "{fine}");
+    }
+    insta::assert_snapshot!(
+        login(secret) + &login(&format!("clientId: 'me', {secret}, {key}")) + &login(machine),
+        @"
+    warning: mcp.servers.s.auth.clientSecret: it has no effect without a `clientId`
+    warning: mcp.servers.s.auth.clientSecret: it has no effect beside a `privateKey`
+    warning: mcp.servers.s.auth.grantType: a client that logs in by itself needs a `clientId`, and a `clientSecret` or a `privateKey`
+    "
+    );
+}

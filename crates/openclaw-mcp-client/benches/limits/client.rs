@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use openclaw_mcp_client::{
-    AddressTarget, CallOptions, Connection, Connector, Endpoint, FirstTransport, ProgramTarget,
-    Protocol, Target, Timeouts, TlsSettings,
+    AddressTarget, Authorization, CallOptions, Connection, Connector, Endpoint, FirstTransport,
+    ProgramTarget, Protocol, Target, Timeouts, TlsSettings,
 };
 use openclaw_process::{GuardianProgram, Inherited, Launcher};
 use serde_json::{Map, Value};
@@ -59,7 +59,7 @@ pub(crate) fn address(server: &HttpServer) -> Target {
         url: url.parse().expect("an address"),
         first: FirstTransport::Streamable,
         headers: Vec::new(),
-        authorization: None,
+        authorization: Authorization::None,
         tls: TlsSettings::default(),
     }));
     target(endpoint, Protocol::Legacy)

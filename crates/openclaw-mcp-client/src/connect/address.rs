@@ -45,8 +45,11 @@ impl Connector {
             client,
             address.url.clone(),
             &address.headers,
-            address.authorization.as_ref(),
+            &address.authorization,
         )?;
+        if endpoint.shows_credentials() {
+            step.showing_credentials();
+        }
         let attempt = Attempt {
             target,
             endpoint,

@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 
 pub use self::memory::{EraMemory, RememberedEra};
 use crate::connection::Connection;
-use crate::error::{ConnectError, RequestError, UnknownOutcome};
+use crate::error::{ConnectError, RequestError, Unauthorized, UnknownOutcome};
 use crate::http::HttpClients;
 use crate::session::{Core, Era};
 use crate::target::{Endpoint, Protocol, Target};
@@ -42,6 +42,8 @@ struct Step {
 struct StepState {
     doing: &'static str,
     stderr: Option<StderrTail>,
+    /// Whether every request carries credentials of the configuration.
+    shows_credentials: bool,
 }
 
 impl Connector {
@@ -173,6 +175,10 @@ impl Step {
         self.lock().doing = doing;
     }
 
+    fn showing_credentials(&self) {
+        self.lock().shows_credentials = true;
+    }
+
     fn reading(&self, stderr: StderrTail) {
         self.lock().stderr = Some(stderr);
     }
@@ -205,8 +211,16 @@ impl Step {
             }
             RequestError::Refused(error) => ConnectError::Refused(error.to_string()),
             RequestError::Http(failure) if matches!(failure.status.as_u16(), 401 | 403) => {
-                ConnectError::Unauthorized(failure)
+                ConnectError::Unauthorized(Unauthorized {
+                    reason: if self.lock().shows_credentials {
+                        format!("the server refuses the configured credentials: {failure}")
+                    } else {
+                        format!("the server asks for authorization: {failure}")
+                    },
+                    failure: Some(failure),
+                })
             }
+            RequestError::Unauthorized(unauthorized) => ConnectError::Unauthorized(unauthorized),
             RequestError::Http(failure) => ConnectError::Refused(failure.to_string()),
             RequestError::BadAnswer(reason) | RequestError::BadResult(reason) => {
                 ConnectError::Refused(format!("its answer can't be used: {reason}"))

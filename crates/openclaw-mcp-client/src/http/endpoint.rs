@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HOST, PROXY_AUTHORIZATION};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, PROXY_AUTHORIZATION};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
 use hyper::body::Incoming;
 use openclaw_secrets::Secret;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::answer::{Answer, discard};
@@ -22,6 +22,9 @@ use super::moved::{Lasting, Moved};
 use super::redirect::{next_address, origin, without_secrets};
 use super::request_body::RequestBody;
 use super::tls::Versions;
+use crate::authorize::{Authorizer, Bearer, NoBearer, Refusals, Verdict};
+use crate::error::Unauthorized;
+use crate::target::Authorization;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -39,6 +42,8 @@ pub(crate) struct HttpEndpoint {
     client: HttpClient,
     headers: Arc<HeaderMap>,
     address: Arc<Address>,
+    /// What has the tokens to show, where there are any.
+    authorizer: Option<Arc<dyn Authorizer>>,
     /// Where messages are sent instead, because the server said so.
     moved: Arc<Moved<Address>>,
 }
@@ -60,24 +65,34 @@ struct Address {
 
 /// An answer and where it came from.
 type Answered = (Response<Incoming>, Arc<Address>);
+/// The same, and how long the redirects to there may be relied on, if there were any.
+type Exchanged = (Response<Incoming>, Arc<Address>, Option<Lasting>);
 
 impl HttpEndpoint {
-    /// Makes an endpoint. `authorization` is the value of that header, unless `headers` has one.
+    /// Makes an endpoint. An `Authorization` among the headers wins.
     pub(crate) fn new(
         client: HttpClient,
         url: Url,
         headers: &[(String, Secret)],
-        authorization: Option<&Secret>,
+        authorization: &Authorization,
     ) -> Result<Self, HeaderError> {
-        let fixed = fixed_headers(&url, headers, authorization)?;
+        let (value, authorizer) = match authorization {
+            Authorization::None => (None, None),
+            Authorization::Fixed(value) => (Some(value), None),
+            Authorization::Asked(authorizer) => (None, Some(authorizer)),
+        };
+        let fixed = fixed_headers(&url, headers, value)?;
         for name in &fixed.left_out {
             client.warn_of_header(name);
         }
         let address = Arc::new(Address::new(&client, url, &fixed.headers));
         Ok(Self {
             client,
-            headers: Arc::new(fixed.headers),
             address,
+            authorizer: authorizer
+                .filter(|_| !fixed.headers.contains_key(AUTHORIZATION))
+                .cloned(),
+            headers: Arc::new(fixed.headers),
             moved: Arc::default(),
         })
     }
@@ -87,12 +102,18 @@ impl HttpEndpoint {
         &self.address.url
     }
 
+    /// Whether every request carries credentials of the configuration.
+    pub(crate) fn shows_credentials(&self) -> bool {
+        self.headers.contains_key(AUTHORIZATION)
+    }
+
     /// The same headers for another address, whose origin must be the same.
     pub(crate) fn at(&self, url: Url) -> Self {
         Self {
             client: self.client.clone(),
             headers: Arc::clone(&self.headers),
             address: Arc::new(Address::new(&self.client, url, &self.headers)),
+            authorizer: self.authorizer.clone(),
             moved: Arc::default(),
         }
     }
@@ -183,21 +204,62 @@ impl HttpEndpoint {
         Ok((response, address))
     }
 
-    /// Sends a request, follows redirects, and returns the answer if it is one of success; also
-    /// how long the redirects may be relied on, if there were any.
+    /// Sends a request as whoever we are to the server. What it did not take it did not process,
+    /// so the request is sent again where there is something better to show.
     async fn exchange(
         &self,
+        method: &Method,
+        address: Arc<Address>,
+        headers: &Arc<HeaderMap>,
+        body: &Bytes,
+        deadline: Option<Instant>,
+    ) -> Result<Exchanged, HttpError> {
+        let Some(authorizer) = &self.authorizer else {
+            let exchange = self.exchange_as(None, method, address, headers, body, deadline);
+            return exchange.await;
+        };
+        let mut refusals = Refusals::default();
+        loop {
+            let bearer = match authorizer.at_hand() {
+                Some(bearer) => Some(bearer),
+                None => match by(deadline, authorizer.obtain()).await? {
+                    Ok(bearer) => bearer,
+                    Err(nothing) => return Err(without(nothing, None)),
+                },
+            };
+            let shown = bearer.as_ref();
+            let sent = self.exchange_as(shown, method, address.clone(), headers, body, deadline);
+            let failure = match Box::pin(sent).await {
+                Err(HttpError::Status(failure)) if refusals.is_worth_asking(&failure) => failure,
+                other => return other,
+            };
+            match by(deadline, authorizer.refused(shown, &failure)).await? {
+                Verdict::Again => {}
+                Verdict::Final => return Err(HttpError::Status(failure)),
+                Verdict::Without(nothing) => return Err(without(nothing, Some(failure))),
+            }
+        }
+    }
+
+    /// Sends a request, follows redirects, and returns the answer if it is one of success; also
+    /// how long the redirects may be relied on, if there were any.
+    async fn exchange_as(
+        &self,
+        bearer: Option<&Bearer>,
         method: &Method,
         mut address: Arc<Address>,
         headers: &Arc<HeaderMap>,
         body: &Bytes,
         deadline: Option<Instant>,
-    ) -> Result<(Response<Incoming>, Arc<Address>, Option<Lasting>), HttpError> {
+    ) -> Result<Exchanged, HttpError> {
         let (mut followed, mut repeated) = (0, 0);
         let mut lasting: Option<Lasting> = None;
         let mut versions = address.versions(method);
         loop {
-            let request = address.request(method, headers, body)?;
+            let mut request = address.request(method, headers, body)?;
+            // Redirects that are followed stay on the same server.
+            let bearer = bearer.map(|bearer| (AUTHORIZATION, bearer.header().clone()));
+            request.headers_mut().extend(bearer);
             let sent = match &address.plain {
                 Some(kept) => {
                     let sent = send_plain(kept, request, &address.url, deadline).await;
@@ -242,6 +304,25 @@ impl HttpEndpoint {
                 }
             }
         }
+    }
+}
+
+/// Waits for something until a moment, if there is one.
+async fn by<T>(deadline: Option<Instant>, work: impl Future<Output = T>) -> Result<T, HttpError> {
+    match deadline {
+        None => Ok(work.await),
+        Some(deadline) => {
+            let done = timeout_at(deadline, work).await;
+            done.map_err(|_| HttpError::TimedOut { connected: false })
+        }
+    }
+}
+
+/// What it means that there is nothing to show to the server.
+fn without(nothing: NoBearer, failure: Option<Box<HttpFailure>>) -> HttpError {
+    match nothing {
+        NoBearer::LogIn(reason) => HttpError::Unauthorized(Unauthorized { reason, failure }),
+        NoBearer::Later(reason) => HttpError::Unreachable(reason),
     }
 }
 

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::failure::HttpFailure;
 use super::reason::plain_reason;
+use crate::error::Unauthorized;
 
 /// Why a request has no answer.
 ///
@@ -30,6 +31,9 @@ pub(crate) enum HttpError {
     /// The server answered with a status other than success.
     #[error("{0}")]
     Status(Box<HttpFailure>),
+    /// Nothing was sent, or what was sent was refused, because a person has to log in.
+    #[error("{0}")]
+    Unauthorized(Unauthorized),
     /// The server sends us somewhere else, and we don't go there.
     #[error("the server redirects to {to}, {}", refused(*why))]
     Redirected {

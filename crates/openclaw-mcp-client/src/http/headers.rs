@@ -75,7 +75,7 @@ pub(super) fn fixed_headers(
     // An `Authorization` among the headers wins over every other one.
     if !fixed.contains_key(AUTHORIZATION) {
         let value = match authorization {
-            Some(authorization) => Some(sensitive(&AUTHORIZATION, authorization.expose())?),
+            Some(authorization) => Some(sensitive_authorization(authorization)?),
             None => user_and_password(url)
                 .map(|value| sensitive(&AUTHORIZATION, value.expose()))
                 .transpose()?,
@@ -89,6 +89,11 @@ pub(super) fn fixed_headers(
         headers: fixed,
         left_out,
     })
+}
+
+/// The value of `Authorization`.
+pub(crate) fn sensitive_authorization(value: &Secret) -> Result<HeaderValue, HeaderError> {
+    sensitive(&AUTHORIZATION, value.expose())
 }
 
 fn sensitive(name: &HeaderName, value: &str) -> Result<HeaderValue, HeaderError> {

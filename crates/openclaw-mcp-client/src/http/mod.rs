@@ -39,4 +39,5 @@ pub(crate) use error::HttpError;
 pub(crate) use events::{Event, EventStream};
 pub use failure::HttpFailure;
 pub use headers::HeaderError;
+pub(crate) use headers::sensitive_authorization;
 pub use tls::TlsError;

@@ -120,9 +120,10 @@ fn is_refusal(error: &RequestError) -> bool {
     match error {
         RequestError::Refused(_) | RequestError::BadAnswer(_) | RequestError::NotOffered(_) => true,
         RequestError::Http(failure) => matches!(failure.status.as_u16(), 400 | 404 | 405 | 501),
-        RequestError::NotSent(_) | RequestError::OutcomeUnknown(_) | RequestError::BadResult(_) => {
-            false
-        }
+        RequestError::NotSent(_)
+        | RequestError::OutcomeUnknown(_)
+        | RequestError::Unauthorized(_)
+        | RequestError::BadResult(_) => false,
     }
 }
 

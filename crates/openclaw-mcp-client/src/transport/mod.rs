@@ -135,6 +135,7 @@ impl From<HttpError> for RequestError {
                 Self::OutcomeUnknown(UnknownOutcome::Lost(text))
             }
             HttpError::Status(failure) => Self::Http(failure),
+            HttpError::Unauthorized(unauthorized) => Self::Unauthorized(unauthorized),
             HttpError::Redirected { .. } => Self::NotSent(text),
             HttpError::TooLarge { .. } => Self::BadResult(text),
             HttpError::ContentType { .. } => Self::BadAnswer(text),

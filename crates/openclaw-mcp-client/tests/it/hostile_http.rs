@@ -53,7 +53,7 @@ async fn a_challenge_is_kept() {
     let ConnectError::Unauthorized(failure) = error else {
         panic!("{error}")
     };
-    assert_eq!(failure.challenges, ["Bearer"]);
+    assert_eq!(failure.failure.unwrap().challenges, ["Bearer"]);
     lab.finish().await;
 }
 

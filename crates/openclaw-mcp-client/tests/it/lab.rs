@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use openclaw_mcp_client::{
-    AddressTarget, CallOptions, Connection, Connector, Content, Elicitation, ElicitationAnswer,
-    Endpoint, EraMemory, FirstTransport, PendingAnswer, Person, ProgramTarget, Protocol,
-    RequestError, Target, Timeouts, TlsSettings, ToolResult,
+    AddressTarget, Authorization, CallOptions, Connection, Connector, Content, Elicitation,
+    ElicitationAnswer, Endpoint, EraMemory, FirstTransport, PendingAnswer, Person, ProgramTarget,
+    Protocol, RequestError, Target, Timeouts, TlsSettings, ToolResult,
 };
 use openclaw_process::{GuardianProgram, Inherited, Launcher};
 use openclaw_state::StateDirectory;
@@ -190,7 +190,7 @@ pub(crate) fn address(url: &str) -> Target {
         url: url.parse().unwrap(),
         first: FirstTransport::Streamable,
         headers: Vec::new(),
-        authorization: None,
+        authorization: Authorization::None,
         tls: TlsSettings::default(),
     })))
 }

@@ -10,7 +10,7 @@ use openclaw_config::{
     RemoteTransport, Server, StdioLaunch,
 };
 use openclaw_mcp_client::{
-    AddressTarget, ClientIdentity, Endpoint, FirstTransport, ProgramTarget, Protocol, Target,
+    AddressTarget, Authorization as Shown, ClientIdentity, Endpoint, FirstTransport, ProgramTarget, Protocol, Target,
     Timeouts, TlsSettings,
 };
 use openclaw_process::Inherited;
@@ -89,12 +89,14 @@ fn address(launch: &RemoteLaunch, secrets: &Secrets) -> Result<Endpoint, Unresol
         })
         .collect::<Result<_, _>>()?;
     let authorization = match &launch.authorization {
-        Authorization::Header(value) => Some(secrets.header("headers.authorization", value)?),
+        Authorization::Header(value) => {
+            Shown::Fixed(secrets.header("headers.authorization", value)?)
+        }
         Authorization::ApiKey(value) => {
             let key = secrets.header("apiKey", value)?;
-            Some(Secret::new(format!("Bearer {}", key.expose())))
+            Shown::Fixed(Secret::new(format!("Bearer {}", key.expose())))
         }
-        Authorization::OAuth(_) => None,
+        Authorization::OAuth(_) => Shown::None,
     };
     let path = |path: &Option<PathBuf>| path.clone();
     Ok(Endpoint::Address(Box::new(AddressTarget {

@@ -1,5 +1,6 @@
 //! The layer against servers that behave and servers that don't.
 
+mod authorization;
 mod breakage;
 mod certificates;
 mod connections;
@@ -26,7 +27,7 @@ use tokio::time::{Sleep, sleep};
 use url::Url;
 
 use super::{Answer, Body, HttpClients, HttpEndpoint, HttpError};
-use crate::target::TlsSettings;
+use crate::target::{Authorization, TlsSettings};
 
 /// Long enough for whatever works.
 const LONG: Duration = Duration::from_secs(20);
@@ -52,7 +53,7 @@ fn endpoint_of(clients: &HttpClients, address: &str, tls: &TlsSettings) -> HttpE
         client,
         url,
         &headers,
-        Some(&Secret::new("Bearer secret-token")),
+        &Authorization::Fixed(Secret::new("Bearer secret-token")),
     )
     .unwrap()
 }

@@ -112,7 +112,7 @@ async fn a_configured_host_is_sent() {
     let client = clients().get(&TlsSettings::default()).unwrap();
     let headers = [("Host".to_owned(), Secret::new("virtual.example"))];
     let url = Url::parse(&server.url("/")).unwrap();
-    let endpoint = HttpEndpoint::new(client, url, &headers, None).unwrap();
+    let endpoint = HttpEndpoint::new(client, url, &headers, &Authorization::None).unwrap();
     post_for_json(&endpoint, "{}").await;
     let request = received.recv().await.unwrap();
     assert_eq!(request.header("host"), Some("virtual.example"));
@@ -155,7 +155,7 @@ fn a_header_that_is_left_out_is_told_once() {
     let first = clients.get(&TlsSettings::default()).unwrap();
     let headers = [("Mcp-Session-Id".to_owned(), Secret::new("x"))];
     let url = Url::parse("http://a.example").unwrap();
-    HttpEndpoint::new(first, url, &headers, None).unwrap();
+    HttpEndpoint::new(first, url, &headers, &Authorization::None).unwrap();
     let second = clients.get(&careless).unwrap();
     assert!(!second.warn_of_header(&name));
     assert!(second.warn_of_header(&http::header::ACCEPT));

@@ -167,7 +167,7 @@ async fn a_configured_host_is_sent_in_the_first_version() {
     let headers = [("Host".to_owned(), Secret::new("inner.example"))];
     let url = format!("https://localhost:{}/mcp", server.port());
     let url = Url::parse(&url).unwrap();
-    let endpoint = HttpEndpoint::new(client, url, &headers, None).unwrap();
+    let endpoint = HttpEndpoint::new(client, url, &headers, &Authorization::None).unwrap();
     assert_eq!(post_for_json(&endpoint, "{}").await, "1.1 inner.example");
 }
 
