@@ -11,7 +11,7 @@ use reqwest::{Certificate, Client, ClientBuilder, Identity};
 use thiserror::Error as ThisError;
 use url::{Host, Url};
 
-use crate::addresses::{AddressRule, Forbidden, RuledResolver, allows_literal};
+use crate::addresses::{AddressRule, Forbidden, RuledResolver, allows_literal, proxies};
 
 /// How long a service may take to take a connection.
 const CONNECTING: Duration = Duration::from_secs(5);
@@ -179,7 +179,14 @@ impl Http {
             }
         }
         if let Some(rule) = &self.settings.addresses {
-            builder = builder.dns_resolver(RuledResolver(Arc::clone(rule)));
+            let rule = Arc::clone(rule);
+            let proxies = if is_near {
+                Vec::new()
+            } else {
+                // As reqwest itself reads them.
+                proxies(|name| std::env::var(name).ok())
+            };
+            builder = builder.dns_resolver(RuledResolver { rule, proxies });
         }
         use_ring();
         let client = builder.build()?;

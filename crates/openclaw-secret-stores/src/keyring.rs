@@ -92,6 +92,17 @@ impl Keyring {
             .await
     }
 
+    /// Gets a secret, if there is one, for whoever has to rely on it that there is none: a keyring that
+    /// tells nothing of what it has before it is unlocked is unlocked for that.
+    pub async fn get_unlocked(
+        &self,
+        service: &str,
+        account: &str,
+    ) -> Result<Option<Secret>, SecretError> {
+        self.within(async |open| open.get_unlocked(service, account).await)
+            .await
+    }
+
     /// Stores a secret, in the place of the one that is there.
     pub async fn set(
         &self,

@@ -109,6 +109,21 @@ impl Redactor {
         }
     }
 
+    /// Forgets a value that opens nothing any longer: a process that renews its tokens for weeks would
+    /// else learn without end. Says whether it was known.
+    pub fn forget(&self, secret: &Secret) -> bool {
+        let text = secret.expose().trim();
+        let kept = text.floor_char_boundary(LONGEST_VALUE);
+        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        match index.without(text.get(..kept).unwrap_or_default()) {
+            Some(rest) => {
+                *index = Arc::new(rest);
+                true
+            }
+            None => false,
+        }
+    }
+
     /// Replaces all learned values, and all that has the shape of a credential.
     ///
     /// This is for logs and errors, which are shortened on their way: where a text ends or has an

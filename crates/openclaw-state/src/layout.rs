@@ -40,6 +40,17 @@ pub const APPROVALS: &str = "mcp/approvals.json";
 /// Taken while they are written.
 pub const APPROVALS_LOCK: &str = "mcp/approvals.lock";
 
+/// What is kept about the logins to servers, a file for each.
+pub const TOKENS: &str = "mcp/tokens";
+/// How large one of these files may be.
+pub const TOKENS_LIMIT: u64 = 1_000_000;
+/// How many files that could not be opened are kept for each of them.
+pub const TOKENS_SET_ASIDE: usize = 5;
+/// The key that they are sealed with, where it is in no keyring.
+pub const TOKENS_KEY: &str = "mcp/tokens/key";
+/// Taken while a key is made.
+pub const TOKENS_KEY_LOCK: &str = "mcp/tokens/key.lock";
+
 /// The whole texts of results that were too long to be shown at once.
 pub const RESULTS: &str = "results";
 /// How large one of these texts may be, in bytes.
@@ -66,13 +77,26 @@ pub struct Entry {
 
 /// Every kind of file that this program keeps.
 pub fn entries() -> Vec<Entry> {
-    let lock = |path: &str, purpose| Entry {
+    let mut entries = logs();
+    entries.extend(configuration());
+    entries.extend(servers());
+    entries.extend(logins());
+    entries.push(results());
+    entries
+}
+
+/// A file that processes lock, and that has nothing in it.
+fn lock(path: &str, purpose: &'static str) -> Entry {
+    Entry {
         path: path.to_owned(),
         purpose,
         quota: "empty".to_owned(),
         version: None,
         deleting: "Safe while no `openclaw` runs.",
-    };
+    }
+}
+
+fn logs() -> Vec<Entry> {
     vec![
         Entry {
             path: format!("{LOG}, .1 … .{LOG_KEEP}"),
@@ -91,6 +115,11 @@ pub fn entries() -> Vec<Entry> {
             deleting: "Safe at any time.",
         },
         lock(&format!("{AUDIT}.lock"), "Taken while that is rotated."),
+    ]
+}
+
+fn configuration() -> Vec<Entry> {
+    vec![
         Entry {
             path: STATE_KEY.to_owned(),
             purpose: "A random key, so that fingerprints of server definitions tell nothing to \
@@ -109,6 +138,12 @@ pub fn entries() -> Vec<Entry> {
             deleting: "Safe at any time.",
         },
         lock(CONFIG_LOCK, "Taken while the configuration is edited."),
+    ]
+}
+
+/// What is remembered about servers.
+fn servers() -> Vec<Entry> {
+    vec![
         Entry {
             path: ERAS.to_owned(),
             purpose: "Which era of the protocol and which transport each MCP server spoke last.",
@@ -135,19 +170,62 @@ pub fn entries() -> Vec<Entry> {
             deleting: "Safe at any time: the person is asked again.",
         },
         lock(APPROVALS_LOCK, "Taken while they are written."),
-        Entry {
-            path: format!("{RESULTS}/<32 hex digits>.result"),
-            purpose: "The whole text of a result that was too long to be shown at once, for \
-                      `mcp_read_result`; who may read it only as a hash.",
-            quota: format!(
-                "{RESULTS_DAYS} days, {} MB together, {} MiB each",
-                RESULTS_LIMIT / 1_000_000,
-                RESULT_LIMIT / (1024 * 1024)
-            ),
-            version: Some(1),
-            deleting: "Safe at any time: the model can't read on.",
-        },
     ]
+}
+
+fn logins() -> Vec<Entry> {
+    vec![
+        Entry {
+            path: format!("{TOKENS}/<32 hex digits>.json"),
+            purpose: "The login to one MCP server, sealed: its tokens, logins that were begun, \
+                      clients that registered themselves.",
+            quota: format!("{} MB each", TOKENS_LIMIT / 1_000_000),
+            version: Some(1),
+            deleting: "Safe, but you have to log in again; `openclaw mcp logout` gives the tokens \
+                       back as well.",
+        },
+        lock(
+            &format!("{TOKENS}/<32 hex digits>.lock"),
+            "Taken while that is changed, and while a token is renewed.",
+        ),
+        Entry {
+            path: format!("{TOKENS}/<32 hex digits>.json.corrupt-<n>"),
+            purpose: "What could not be opened when somebody logged in anew.",
+            quota: format!("{TOKENS_SET_ASIDE} for each server, the oldest gives way"),
+            version: None,
+            deleting: "Safe at any time.",
+        },
+        Entry {
+            path: format!("{TOKENS}/.openclaw-*"),
+            purpose: "A login that was being written; left behind only by a process that was killed.",
+            quota: "deleted by the next login after an hour".to_owned(),
+            version: None,
+            deleting: "Safe while no `openclaw` runs.",
+        },
+        Entry {
+            path: TOKENS_KEY.to_owned(),
+            purpose: "The key that logins are sealed with, on machines without a keyring.",
+            quota: "under 1 KB".to_owned(),
+            version: Some(1),
+            deleting: "You have to log in again everywhere.",
+        },
+        lock(TOKENS_KEY_LOCK, "Taken while a key is made."),
+    ]
+}
+
+fn results() -> Entry {
+    Entry {
+        path: format!("{RESULTS}/<32 hex digits>.result"),
+        purpose: "The whole text of a result that was too long to be shown at once, for \
+                  `mcp_read_result`; who may read it only as a hash.",
+        quota: format!(
+            "{RESULTS_DAYS} days, {} MB together, {} MiB each",
+            RESULTS_LIMIT / 1_000_000,
+            RESULT_LIMIT / (1024 * 1024)
+        ),
+        version: Some(1),
+        deleting: "Safe at any time: the model can't read on.",
+    }
 }
 
 /// The table of the documentation.

@@ -27,6 +27,6 @@ pub use key::{StateKey, StateKeyError};
 pub use lock::{FileLock, LockError};
 pub use other::other_openclaw;
 pub use read::{ReadError, read_bounded};
-pub use replace::{Access, WriteError, check_replaceable, replace};
+pub use replace::{Access, WriteError, check_replaceable, rehearse, replace};
 pub use rotate::RotatedFile;
 pub use versioned::{Versioned, VersionedError, load, set_aside, store};

@@ -3,9 +3,10 @@
 mod target;
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
 use thiserror::Error;
 
 use target::Target;
@@ -88,6 +89,26 @@ pub fn check_replaceable(path: &Path) -> Result<(), WriteError> {
     }
 }
 
+/// Does what [`replace`] does with as many bytes, short of replacing anything.
+///
+/// This is for callers to whom something happens in between that can't be taken back: what would
+/// keep the file from being written should be known before. The disk may still fill up meanwhile.
+pub fn rehearse(path: &Path, size: usize) -> Result<(), WriteError> {
+    let rehearsed = Target::find(path).and_then(|target| {
+        let mut temporary = temporary_beside(&target)?;
+        // Not brought to disk: room is set aside when it is written.
+        io::copy(
+            &mut io::repeat(0).take(size as u64),
+            temporary.as_file_mut(),
+        )
+        .map(drop)
+    });
+    rehearsed.map_err(|source| WriteError {
+        path: path.to_owned(),
+        source,
+    })
+}
+
 fn write(
     path: &Path,
     contents: &[u8],
@@ -96,17 +117,7 @@ fn write(
 ) -> io::Result<()> {
     let target = Target::find(path)?;
     let directory = target.directory();
-    // A temporary file is created for its owner alone.
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".openclaw-")
-        .tempfile_in(directory)
-        .map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => io::Error::new(
-                io::ErrorKind::NotFound,
-                format!("the directory {} does not exist", directory.display()),
-            ),
-            _ => error,
-        })?;
+    let mut temporary = temporary_beside(&target)?;
     temporary.write_all(contents)?;
     if let (Access::AsBefore, Some(before)) = (access, &target.before) {
         keep_owner_and_mode(temporary.as_file(), before)?;
@@ -116,6 +127,21 @@ fn write(
         .persist(&target.path)
         .map_err(|error| error.error)?;
     confirm(directory).map_err(|error| io::Error::new(error.kind(), Unconfirmed(error)))
+}
+
+/// A file in the same directory. It is created for its owner alone.
+fn temporary_beside(target: &Target) -> io::Result<NamedTempFile> {
+    let directory = target.directory();
+    tempfile::Builder::new()
+        .prefix(".openclaw-")
+        .tempfile_in(directory)
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("the directory {} does not exist", directory.display()),
+            ),
+            _ => error,
+        })
 }
 
 #[cfg(unix)]

@@ -41,6 +41,14 @@ impl Open {
         match *self {}
     }
 
+    pub(super) async fn get_unlocked(
+        &self,
+        _: &str,
+        _: &str,
+    ) -> Result<Option<Secret>, SecretError> {
+        match *self {}
+    }
+
     pub(super) async fn set(&self, _: &str, _: &str, _: &Secret) -> Result<(), SecretError> {
         match *self {}
     }

@@ -137,6 +137,28 @@ impl Open {
         value::from_bytes(bytes).map(Some)
     }
 
+    pub(super) async fn get_unlocked(
+        &self,
+        service: &str,
+        account: &str,
+    ) -> Result<Option<Secret>, SecretError> {
+        if let Some(secret) = self.get(service, account).await? {
+            return Ok(Some(secret));
+        }
+        let collection = match self.service.get_default_collection().await {
+            Ok(collection) => collection,
+            Err(Error::NoResult) => return Ok(None),
+            Err(error) => return Err(trouble::told(error)),
+        };
+        // The specification lets a locked collection keep what it has to itself, and not every
+        // service looks into one.
+        if self.unlock(&collection).await? {
+            self.get(service, account).await
+        } else {
+            Ok(None)
+        }
+    }
+
     pub(super) async fn set(
         &self,
         service: &str,
@@ -195,11 +217,18 @@ impl Open {
             }
             Err(error) => return Err(trouble::told(error)),
         };
-        if collection.is_locked().await.map_err(trouble::told)? {
+        self.unlock(&collection).await?;
+        Ok(collection)
+    }
+
+    /// Unlocks a collection, and says whether that was needed.
+    async fn unlock(&self, collection: &Collection<'_>) -> Result<bool, SecretError> {
+        let is_locked = collection.is_locked().await.map_err(trouble::told)?;
+        if is_locked {
             self.check_asking()?;
             self.person(collection.unlock()).await?;
         }
-        Ok(collection)
+        Ok(is_locked)
     }
 
     /// Makes sure that a person may be asked for the password.

@@ -113,6 +113,19 @@ impl Index {
         true
     }
 
+    /// The same without a value, if it was there. All is learned anew: values that share lines share
+    /// what is looked for.
+    pub(super) fn without(&self, value: &str) -> Option<Self> {
+        if !self.contains(value) {
+            return None;
+        }
+        let mut rest = Self::default();
+        for known in self.values.iter().filter(|known| known.expose() != value) {
+            rest.insert(known.expose());
+        }
+        Some(rest)
+    }
+
     /// Adds a needle under the window that it shares with the fewest others, and under the one that
     /// it begins with.
     fn insert_needle(&mut self, mut needle: Needle, encoded: &[u8]) {

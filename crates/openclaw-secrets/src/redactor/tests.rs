@@ -358,3 +358,21 @@ fn what_is_escaped_three_times_is_hidden() {
         assert!(!hidden.contains("word"), "{hidden}");
     }
 }
+
+#[test]
+fn what_is_forgotten_is_shown_and_what_it_shared_with_others_is_not() {
+    let redactor = Redactor::new();
+    let old = Secret::new("a-line-that-both-have\nonly-the-old-one-has-this");
+    let new = Secret::new("a-line-that-both-have\nonly-the-new-one-has-this");
+    assert_eq!(redactor.learn(&old), Learned::Added);
+    assert_eq!(redactor.learn(&new), Learned::Added);
+    assert!(redactor.forget(&old));
+    assert!(!redactor.forget(&old));
+    let text = "only-the-old-one-has-this, only-the-new-one-has-this, a-line-that-both-have";
+    assert_eq!(
+        redactor.redact(text),
+        "only-the-old-one-has-this, [REDACTED], [REDACTED]"
+    );
+    assert_eq!(redactor.learn(&old), Learned::Added);
+    assert_eq!(redactor.redact(text), "[REDACTED], [REDACTED], [REDACTED]");
+}

@@ -50,6 +50,23 @@ fn a_read_only_file_is_left_alone() {
 }
 
 #[test]
+fn a_rehearsal_meets_what_writing_would_meet_and_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    rehearse(&path, 100_000).unwrap();
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    fs::write(&path, "old").unwrap();
+    rehearse(&path, 100_000).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
+    let error = rehearse(&path, 1).unwrap_err().to_string();
+    assert!(error.ends_with("the file is read-only"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    let error = rehearse(&directory.path().join("none/file"), 1).unwrap_err();
+    assert!(error.to_string().ends_with("does not exist"), "{error}");
+}
+
+#[test]
 fn a_link_to_nothing_stays_a_link_and_its_file_is_created() {
     let directory = tempfile::tempdir().unwrap();
     let (dotfiles, home) = (

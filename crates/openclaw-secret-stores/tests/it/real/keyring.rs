@@ -174,6 +174,28 @@ async fn a_locked_keyring_whose_password_is_not_given_says_so() {
 }
 
 #[tokio::test]
+async fn that_there_is_no_entry_is_said_for_certain_only_by_an_open_keyring() {
+    let mut keychain = keychain!();
+    keychain.store("s", "a", b"value").unwrap();
+    let keyring = keyring(&keychain);
+    let found = keyring.get_unlocked("s", "a").await.unwrap();
+    assert_eq!(found, Some(secret("value")));
+    assert_eq!(keyring.get_unlocked("s", "none").await.unwrap(), None);
+    keychain.lock().unwrap();
+    assert_eq!(keyring.get("s", "none").await.unwrap(), None);
+    let error = keyring.get_unlocked("s", "none").await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the keyring is locked, and its password was not given"
+    );
+    keychain.stall_prompts().unwrap();
+    let before = keychain.prompts();
+    let error = keyring.silent().get_unlocked("s", "none").await;
+    assert_eq!(error.unwrap_err().to_string(), "the keyring is locked");
+    assert_eq!(keychain.prompts(), before);
+}
+
+#[tokio::test]
 async fn nobody_is_asked_for_the_password_by_one_who_may_not() {
     let mut keychain = keychain!();
     keychain.store("s", "a", b"value").unwrap();
