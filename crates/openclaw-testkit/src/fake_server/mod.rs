@@ -15,12 +15,14 @@
 //! | `spoil` | replies that are wrong | faults of a transport |
 //! | `leak` | sending back what the server was trusted with | |
 //! | `stdio`, `http` | the transports with their faults | the protocol |
+//! | `hosted` | being a part of another program | |
 //! | `process` | signals, floods, grandchildren, the end | |
 
 mod call;
 mod catalog;
 mod dispatch;
 mod handshake;
+pub(crate) mod hosted;
 mod http;
 mod journal;
 mod leak;
@@ -28,7 +30,7 @@ mod listening;
 mod message;
 mod options;
 mod outlet;
-mod process;
+pub(crate) mod process;
 mod prompts;
 mod resources;
 mod server;
@@ -41,6 +43,8 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::Parser;
+
+pub(crate) use self::http::end_of_stdin;
 
 use self::options::{Mode, Options};
 use self::server::Server;

@@ -32,11 +32,16 @@ pub(crate) struct Event {
 
 impl Connection {
     pub(crate) fn to(server: &RunningServer) -> Self {
-        let stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
+        Self::to_host(server.origin().rsplit('/').next().unwrap())
+    }
+
+    /// A connection to a host and port.
+    pub(crate) fn to_host(host: &str) -> Self {
+        let stream = TcpStream::connect(host).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         Self {
             stream: BufReader::new(stream),
-            host: server.origin().rsplit('/').next().unwrap().to_owned(),
+            host: host.to_owned(),
         }
     }
 
@@ -44,6 +49,25 @@ impl Connection {
     pub(crate) fn be_impatient(&mut self) {
         let soon = Some(std::time::Duration::from_millis(200));
         self.stream.get_ref().set_read_timeout(soon).unwrap();
+    }
+
+    /// Sends a request.
+    pub(crate) fn send_only(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) {
+        let mut head = format!("{method} {path} HTTP/1.1\r\n");
+        if !headers.iter().any(|(name, _)| *name == "host") {
+            head.push_str(&format!("host: {}\r\n", self.host));
+        }
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+        self.stream.get_mut().write_all(head.as_bytes()).unwrap();
     }
 
     /// Sends a request and reads the head of the response; none if the server hangs up.
@@ -54,15 +78,7 @@ impl Connection {
         headers: &[(&str, &str)],
         body: &str,
     ) -> Option<Reply<'_>> {
-        let mut head = format!("{method} {path} HTTP/1.1\r\n");
-        if !headers.iter().any(|(name, _)| *name == "host") {
-            head.push_str(&format!("host: {}\r\n", self.host));
-        }
-        for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
-        }
-        head.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
-        self.stream.get_mut().write_all(head.as_bytes()).unwrap();
+        self.send_only(method, path, headers, body);
         let line = line_of(&mut self.stream)?;
         let status = line.split(' ').nth(1).unwrap().parse().unwrap();
         let mut headers = Vec::new();

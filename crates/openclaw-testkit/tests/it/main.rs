@@ -1,7 +1,9 @@
-//! The fake server, talked to as it is: bytes in, bytes out.
+//! The fake servers, talked to as they are: bytes in, bytes out.
 
 #[cfg(test)]
 mod conversation;
+#[cfg(test)]
+mod fake_login;
 #[cfg(test)]
 mod http_client;
 #[cfg(test)]
@@ -15,8 +17,12 @@ mod modern_http;
 #[cfg(test)]
 mod modern_stdio;
 #[cfg(test)]
+mod real;
+#[cfg(test)]
 mod stdio_faults;
 #[cfg(test)]
 mod stdio_good;
 #[cfg(test)]
 mod tls;
+#[cfg(test)]
+mod web;

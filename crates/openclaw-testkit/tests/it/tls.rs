@@ -5,10 +5,12 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 
-use openclaw_testkit::RunningServer;
+use openclaw_testkit::certificates::Issued;
+use openclaw_testkit::fake_login::FakeLogin;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use url::Url;
 
 use crate::conversation::{PATIENCE, fake};
 
@@ -54,11 +56,7 @@ impl Certificates {
 }
 
 /// Asks for something that is not there; the error if the connection can't be secured.
-fn visit(
-    server: &RunningServer,
-    certificates: &Certificates,
-    shows: bool,
-) -> std::io::Result<String> {
+fn visit(port: u16, certificates: &Certificates, shows: bool) -> std::io::Result<String> {
     let mut roots = RootCertStore::empty();
     roots.add(certificates.authority.clone()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -77,7 +75,7 @@ fn visit(
     };
     let name = ServerName::try_from("127.0.0.1").unwrap();
     let client = ClientConnection::new(Arc::new(config), name).unwrap();
-    let stream = TcpStream::connect(("127.0.0.1", server.port()))?;
+    let stream = TcpStream::connect(("127.0.0.1", port))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut stream = StreamOwned::new(client, stream);
     stream.write_all(b"GET /nothing HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n")?;
@@ -96,10 +94,10 @@ fn connections_can_be_secured() {
         .unwrap();
     assert!(server.url().starts_with("https://127.0.0.1:"));
     assert_eq!(
-        visit(&server, &certificates, false).unwrap(),
+        visit(server.port(), &certificates, false).unwrap(),
         "HTTP/1.1 404"
     );
-    assert!(visit(&server, &Certificates::new(), false).is_err());
+    assert!(visit(server.port(), &Certificates::new(), false).is_err());
     assert!(
         server
             .journal()
@@ -118,9 +116,29 @@ fn clients_can_be_made_to_show_a_certificate() {
         .flag(certificates.path("authority.pem"))
         .start()
         .unwrap();
-    assert!(visit(&server, &certificates, false).is_err());
-    assert_eq!(visit(&server, &certificates, true).unwrap(), "HTTP/1.1 404");
+    assert!(visit(server.port(), &certificates, false).is_err());
+    assert_eq!(
+        visit(server.port(), &certificates, true).unwrap(),
+        "HTTP/1.1 404"
+    );
     let secured = server.journal().events("tls");
     assert_eq!(secured.len(), 1);
     assert_eq!(secured[0]["client_certificates"], 1);
+}
+
+#[test]
+fn both_servers_of_a_login_can_be_secured() {
+    let certificates = Certificates::new();
+    let read = |name: &str| std::fs::read_to_string(certificates.path(name)).unwrap();
+    let issued = Issued {
+        certificate: read("server.pem"),
+        key: read("server.key"),
+    };
+    let login = FakeLogin::start_with_tls(issued.acceptor(None).unwrap(), "").unwrap();
+    for address in [login.url(), login.issuer()] {
+        let address = Url::parse(&address).unwrap();
+        assert_eq!(address.scheme(), "https");
+        let visited = visit(address.port().unwrap(), &certificates, false);
+        assert_eq!(visited.unwrap(), "HTTP/1.1 404");
+    }
 }

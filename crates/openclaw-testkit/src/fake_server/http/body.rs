@@ -14,21 +14,21 @@ const SLOW_PIECE: usize = 64;
 
 /// The body of a response.
 #[derive(Debug)]
-pub(super) enum Body {
+pub(crate) enum Body {
     Whole(Option<Bytes>),
     Pieces(mpsc::Receiver<Piece>),
 }
 
 /// A piece of a body.
 #[derive(Debug)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     Data(Bytes),
     /// The connection breaks off here.
     Break,
 }
 
 impl Body {
-    pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
+    pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
         Self::Whole(Some(bytes.into()))
     }
 

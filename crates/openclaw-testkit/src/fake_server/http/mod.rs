@@ -25,22 +25,22 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use self::body::Body;
+pub(crate) use self::body::Body;
 use super::options::Mode;
 use super::process;
 use super::server::Server;
 
 /// A request, read to its end.
 #[derive(Debug)]
-struct Received {
-    method: Method,
-    uri: Uri,
-    headers: HeaderMap,
-    body: Bytes,
+pub(crate) struct Received {
+    pub(crate) method: Method,
+    pub(crate) uri: Uri,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
     /// The number of its connection.
-    connection: u64,
+    pub(crate) connection: u64,
     /// The port that the server listens on.
-    port: u16,
+    pub(crate) port: u16,
 }
 
 impl Received {
@@ -57,7 +57,7 @@ impl Received {
 
 /// The connection is closed without an answer.
 #[derive(Debug)]
-struct HangUp;
+pub(crate) struct HangUp;
 
 impl std::fmt::Display for HangUp {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -88,7 +88,8 @@ pub(crate) async fn serve(server: &Arc<Server>) -> io::Result<ExitCode> {
     }
 }
 
-async fn end_of_stdin() {
+/// Waits until standard input ends.
+pub(crate) async fn end_of_stdin() {
     let mut stdin = tokio::io::stdin();
     let mut ignored = [0; 256];
     while let Ok(1..) = stdin.read(&mut ignored).await {}
@@ -155,7 +156,11 @@ async fn serve_connection(
     server.journal.record("connection closed", details);
 }
 
-async fn answer(server: &Arc<Server>, received: Received) -> Result<Response<Body>, HangUp> {
+/// Answers a request, unless a flag says otherwise.
+pub(crate) async fn answer(
+    server: &Arc<Server>,
+    received: Received,
+) -> Result<Response<Body>, HangUp> {
     write_down(server, &received);
     if received.method == Method::POST {
         let count = server.count_message();

@@ -57,6 +57,9 @@ pub(crate) struct Options {
     /// Offers only these of its own tools
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) only_tools: Vec<String>,
+    /// Offers these tools as well, which give their arguments back
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) also_tools: Vec<String>,
 
     /// Lists this tool, but does not know it when it is called
     #[arg(long, value_name = "NAME")]

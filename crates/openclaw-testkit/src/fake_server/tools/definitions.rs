@@ -11,6 +11,8 @@ pub(crate) fn list(server: &Server) -> Vec<Value> {
     if !only.is_empty() {
         tools.retain(|tool| only.iter().any(|name| tool["name"] == json!(name)));
     }
+    let also = server.options.also_tools.iter();
+    tools.extend(also.map(|name| tool(name, "Gives its arguments back", &[])));
     let generated = (0..server.options.tools).map(|index| {
         let description = format!("Generated tool number {index}");
         tool(&format!("generated_{index}"), &description, &[])
