@@ -120,6 +120,8 @@ pub struct ConfiguredServer {
     pub enabled: bool,
     /// The place that gave `command` or `url`.
     pub place: Place,
+    /// Its address, if it has one that can be read, whatever else is wrong with it.
+    pub address: Option<Url>,
     /// What it is.
     pub definition: Definition<Server>,
 }

@@ -15,6 +15,7 @@
 //! | `values` | which values may be credentials, each with its field | what they are |
 //! | `show`, `credentials`, `arguments` | the resolved configuration as JSON, credentials hidden | |
 //! | `edit` | changes of the file that keep comments and lose nothing | what to change |
+//! | `shell` | texts as words of a command line | |
 //! | `load` | the way from a file to a configuration | |
 
 mod agent;
@@ -42,6 +43,7 @@ mod resolve;
 mod schema;
 mod server;
 mod shape;
+mod shell;
 mod show;
 mod source;
 mod tree;
@@ -69,5 +71,6 @@ pub use server::{
     NameError, OAuthSettings, PinPolicy, ProtocolChoice, RemoteLaunch, RemoteTransport, Restart,
     Server, ServerName, ServerScope, StdioLaunch, Timeouts, TlsSettings, ToolFilter, ToolNaming,
 };
+pub use shell::shell_word;
 pub use source::Position;
 pub use values::{NamedValue, PlacedReference, ValueOwner};

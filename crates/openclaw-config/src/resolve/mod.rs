@@ -9,14 +9,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use url::Url;
+
 use crate::agent::AgentId;
 use crate::config::{Agent, Config, ConfiguredServer, Definition, ServerLimits, ServerMap};
 use crate::environment::Environment;
 use crate::place::Place;
-use crate::raw::{ProviderSource, RawRoot};
+use crate::raw::{ProviderSource, RawRoot, RawServer};
 use crate::report::{Kind, Problem, Report};
 use crate::resolve::layers::{Layered, Layers};
-use crate::server::{Candidate, Findings, PlaceDefaults, ToolNaming, validate};
+use crate::server::{Candidate, Findings, PlaceDefaults, ToolNaming, parse_address, validate};
 use crate::shape::{Field, Whole};
 
 /// What the fields of the file are judged with.
@@ -165,9 +167,17 @@ impl Resolver<'_> {
             name: layered.name.clone(),
             enabled,
             place: layered.place.clone(),
+            address: address(&layered.raw),
             definition: Definition::new(server, reasons),
         })
     }
+}
+
+/// The address of a server, as far as that can be read.
+fn address(raw: &RawServer) -> Option<Url> {
+    let text = raw.url.value().map(|text| &text.0)?;
+    let parsed = text.is_complete().then(|| parse_address(&text.value))?;
+    parsed.ok().map(|(address, _)| address)
 }
 
 /// The agents by name, and which one is the default.
