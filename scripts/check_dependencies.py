@@ -99,7 +99,9 @@ OWN_DEPENDENCIES = {
     "openclaw-mcp": {
         "openclaw-config",
         "openclaw-content",
+        "openclaw-http",
         "openclaw-mcp-client",
+        "openclaw-oauth",
         "openclaw-process",
         "openclaw-secret-stores",
         "openclaw-secrets",
@@ -136,6 +138,7 @@ OWN_DEPENDENCIES = {
         "openclaw-engine",
         "openclaw-mcp",
         "openclaw-mcp-client",
+        "openclaw-oauth",
         "openclaw-process",
         "openclaw-secret-stores",
         "openclaw-secrets",

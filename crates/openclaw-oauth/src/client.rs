@@ -3,7 +3,9 @@
 use openclaw_secrets::Secret;
 use serde::{Deserialize, Serialize};
 
+use crate::error::OAuthError;
 use crate::kept::secret_text;
+use crate::resource::{ConfiguredKeys, KeysSource};
 
 /// A client as an authorization server knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +28,16 @@ pub struct Client {
     /// When that secret expires, in seconds since 1970; never where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_expires_at: Option<u64>,
+}
+
+impl Client {
+    /// What it proves its identity with, beside what it was given when it was registered.
+    pub(crate) async fn keys(&self, source: &dyn KeysSource) -> Result<ConfiguredKeys, OAuthError> {
+        match self.registration {
+            Registration::Configured => source.keys().await,
+            Registration::MetadataDocument | Registration::Dynamic => Ok(ConfiguredKeys::default()),
+        }
+    }
 }
 
 /// How a client came to be known.

@@ -15,6 +15,7 @@ pub struct OAuthError {
     remedy: Remedy,
     reason: String,
     hint: Option<String>,
+    is_unoffered: bool,
 }
 
 /// What can be done about it.
@@ -52,11 +53,20 @@ impl OAuthError {
         Self::new(Remedy::Change, reason)
     }
 
+    /// There is nowhere to log in.
+    pub fn unoffered(reason: impl fmt::Display) -> Self {
+        Self {
+            is_unoffered: true,
+            ..Self::lasting(reason)
+        }
+    }
+
     fn new(remedy: Remedy, reason: impl fmt::Display) -> Self {
         Self {
             remedy,
             reason: reason.to_string(),
             hint: None,
+            is_unoffered: false,
         }
     }
 
@@ -70,6 +80,11 @@ impl OAuthError {
     /// What can be done about it.
     pub fn remedy(&self) -> Remedy {
         self.remedy
+    }
+
+    /// Whether there is nowhere to log in.
+    pub fn is_unoffered(&self) -> bool {
+        self.is_unoffered
     }
 
     /// What to try next, where that is known.

@@ -33,6 +33,17 @@ pub struct Resource {
     pub authorities: Option<PathBuf>,
     /// Whether the certificate of the server itself is checked; that of others always is.
     pub verify: bool,
+    /// Our own certificate, for the server itself.
+    pub identity: Option<OwnCertificate>,
+}
+
+/// Files with our own certificate and its key, in PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnCertificate {
+    /// The certificate.
+    pub certificate: PathBuf,
+    /// The key; in the same file as the certificate where there is none.
+    pub key: Option<PathBuf>,
 }
 
 /// How tokens are granted.
@@ -58,6 +69,16 @@ pub enum Redirect {
     },
     /// To this address, which is not on this machine: a person has to bring what arrives there.
     Elsewhere(Url),
+}
+
+impl Default for Redirect {
+    fn default() -> Self {
+        Self::Here {
+            host: "127.0.0.1".to_owned(),
+            port: None,
+            path: "/callback".to_owned(),
+        }
+    }
 }
 
 /// What a configured client proves its identity with.

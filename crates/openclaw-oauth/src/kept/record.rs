@@ -12,6 +12,9 @@ const MOST_PENDING: usize = 8;
 /// How many clients that registered themselves are remembered; the oldest gives way.
 const MOST_CLIENTS: usize = 8;
 
+/// The login that a token of the client itself comes from: none of a person's has this name.
+pub(crate) const OWN_ACCOUNT: &str = "client-credentials";
+
 /// Everything that is kept about the logins to one server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -24,6 +27,19 @@ pub struct KeptLogins {
     pub clients: Vec<KeptClient>,
     /// Scopes that the server asked for beyond those that were granted.
     pub wanted_scopes: Vec<String>,
+    /// Whom the secret of the configured client was first shown to.
+    pub confidant: Option<Confidant>,
+}
+
+/// An authorization server that was shown the secret of a configured client. Whoever runs the server
+/// says who grants tokens for it, and must not be able to have the secret sent to somebody else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Confidant {
+    /// The client.
+    pub client: String,
+    /// Who was shown its secret.
+    pub issuer: String,
 }
 
 /// What an authorization server granted.
@@ -45,6 +61,9 @@ pub struct KeptGrant {
     /// Where it is given back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revocation_endpoint: Option<Url>,
+    /// What the client may sign with there, as far as that is said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signing_algorithms: Vec<String>,
     /// The token for the server.
     #[serde(with = "secret_text")]
     pub access_token: Secret,
@@ -93,6 +112,9 @@ pub struct PendingLogin {
     pub redirect_uri: String,
     /// Where the code is exchanged.
     pub token_endpoint: Url,
+    /// What the client may sign with there, as far as that is said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signing_algorithms: Vec<String>,
     /// Where what is granted can be given back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revocation_endpoint: Option<Url>,
@@ -108,14 +130,47 @@ pub struct KeptClient {
     pub redirect_uri: String,
     /// The client.
     pub client: Client,
+    /// What it said that it would ask for. There are authorization servers that let it ask for nothing
+    /// else.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// Whether the last login as this client did not end. The authorization server may have forgotten
+    /// it, and tells that only to the browser.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_doubtful: bool,
+}
+
+impl KeptGrant {
+    /// Whether the client itself was granted it, and no person was asked.
+    pub(crate) fn is_own_account(&self) -> bool {
+        self.login == OWN_ACCOUNT
+    }
 }
 
 impl KeptLogins {
+    /// What was granted or is missing: what a new login must not fall behind.
+    pub(crate) fn asked_for(&self, issuer: &str) -> Vec<String> {
+        // What another authorization server granted may mean nothing to this one.
+        let grant = self.grant.iter().filter(|grant| grant.issuer == issuer);
+        let granted = grant.flat_map(|grant| &grant.scopes);
+        granted.chain(&self.wanted_scopes).cloned().collect()
+    }
+
     /// Notes that a login was begun.
     pub fn begin(&mut self, login: PendingLogin) {
+        self.doubt(&login.client.id, true);
         self.pending.push(login);
         let surplus = self.pending.len().saturating_sub(MOST_PENDING);
         self.pending.drain(..surplus);
+    }
+
+    /// Notes whether a client may be unknown to its authorization server by now.
+    pub fn doubt(&mut self, client: &str, is_doubtful: bool) {
+        for kept in &mut self.clients {
+            if kept.client.id == client {
+                kept.is_doubtful = is_doubtful;
+            }
+        }
     }
 
     /// Notes a client that registered itself, in place of the one that did so before for the same
