@@ -19,6 +19,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 REVISIONS = ["2025-11-25", "2026-07-28"]
+# What is run beside it, since no newer revision requires it: logins to servers of an old revision,
+# and clients that log in by themselves, which is an extension. Each with the revision that is spoken.
+FURTHER = {
+    "2025-03-26": (
+        "2025-03-26",
+        [
+            "auth/2025-03-26-oauth-metadata-backcompat",
+            "auth/2025-03-26-oauth-endpoint-fallback",
+        ],
+    ),
+    "oauth-client-credentials": (
+        "2025-11-25",
+        ["auth/client-credentials-basic", "auth/client-credentials-jwt"],
+    ),
+}
 # The suite gives the client this long.
 CLIENT_SECONDS = 30
 # The suite itself is ended after this, with the client: it waits for ever for a client that
@@ -28,7 +43,6 @@ SCENARIO_SECONDS = 60
 LONGEST_REASON = 500
 
 LOG = "output.txt"
-AUTH_PREFIX = "auth/"
 LIST_HEADING = re.compile(r"^Required for (\S+) \((\d+) scenarios")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -86,11 +100,9 @@ def required_client_scenarios(listing: str, revision: str) -> list[str]:
     return scenarios
 
 
-def selected(required: list[str], scenario: str | None, auth: bool) -> list[str]:
-    """The scenarios to run, of those that are required."""
-    if scenario is not None:
-        return [name for name in required if name == scenario]
-    return [name for name in required if auth or not name.startswith(AUTH_PREFIX)]
+def selected(names: list[str], scenario: str | None) -> list[str]:
+    """The scenarios to run, of those that there are."""
+    return [name for name in names if scenario in (None, name)]
 
 
 def judge(scenario: str, checks: list[dict] | None, status: int | None, output: str) -> Outcome:
@@ -159,11 +171,11 @@ class Suite:
             raise SuiteError(f"can't list the scenarios of {revision}: {reason}")
         return required_client_scenarios(result.stdout, revision)
 
-    def folder(self, revision: str, scenario: str) -> Path:
-        return self.output / revision / scenario
+    def folder(self, heading: str, scenario: str) -> Path:
+        return self.output / heading / scenario
 
-    def run(self, client: str, scenario: str, revision: str) -> Outcome:
-        folder = self.folder(revision, scenario)
+    def run(self, client: str, scenario: str, heading: str, revision: str) -> Outcome:
+        folder = self.folder(heading, scenario)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         # What `--requirements` does for each scenario of its set: at the revision's own wire.
@@ -210,47 +222,52 @@ def read_checks(folder: Path) -> list[dict] | None:
         return None
 
 
-def run_revision(suite: Suite, client: str, revision: str, names: list[str]) -> list[str]:
-    """Runs the scenarios of one revision, prints the table and gives those that did not pass."""
-    print(f"\n{revision}")
+def run_all(
+    suite: Suite, client: str, heading: str, revision: str, names: list[str]
+) -> list[str]:
+    """Runs scenarios in one revision, prints the table and gives those that did not pass."""
+    print(f"\n{heading}")
     width = max(len(name) for name in names)
     bad = []
     for name in names:
-        outcome = suite.run(client, name, revision)
+        outcome = suite.run(client, name, heading, revision)
         checks = f"{outcome.successes} of {outcome.checks} checks"
         print(f"  {name:<{width}}  {outcome.word():<7}  {checks}", flush=True)
         if outcome.reasons:
             bad.append(name)
-            log = suite.folder(revision, name) / LOG
+            log = suite.folder(heading, name) / LOG
             for reason in [*outcome.reasons, f"output: {log}"]:
                 print("      " + reason.replace("\n", "\n      "), flush=True)
     return bad
 
 
-def run(suite: Suite, client: str, revisions: list[str], scenario: str | None, auth: bool) -> bool:
+def run(suite: Suite, client: str, headings: list[str], scenario: str | None) -> bool:
     """Runs all that was asked for and says whether it passed."""
     plan = []
-    for revision in revisions:
-        required = suite.required(revision)
-        names = selected(required, scenario, auth)
+    for heading in headings:
+        if heading in FURTHER:
+            revision, there = FURTHER[heading]
+            kind = "further"
+        else:
+            revision, there = heading, suite.required(heading)
+            kind = "required"
+        names = selected(there, scenario)
         if names:
-            plan.append((revision, names, len(required) - len(names)))
-        elif scenario is None:
-            raise SuiteError(f"no scenario of {revision} is left to run")
+            plan.append((heading, revision, kind, names, len(there) - len(names)))
     if not plan:
-        raise UnknownScenario(f"{', '.join(revisions)} requires no client scenario {scenario}")
+        raise UnknownScenario(f"{', '.join(headings)} has no client scenario {scenario}")
 
     good = True
-    for revision, names, left_out in plan:
+    for heading, revision, kind, names, left_out in plan:
         started = time.monotonic()
-        bad = run_revision(suite, client, revision, names)
+        bad = run_all(suite, client, heading, revision, names)
         good = good and not bad
-        line = f"{len(names)} required scenarios, {len(names) - len(bad)} passed, {len(bad)} failed"
+        line = f"{len(names)} {kind} scenarios, {len(names) - len(bad)} passed, {len(bad)} failed"
         if bad:
             line += f" ({', '.join(bad)})"
         if left_out:
-            line += f", {left_out} {'others' if scenario else 'on authorization'} left out"
-        print(f"{revision}: {line}, {time.monotonic() - started:.0f} s", flush=True)
+            line += f", {left_out} others left out"
+        print(f"{heading}: {line}, {time.monotonic() - started:.0f} s", flush=True)
     return good
 
 
@@ -262,7 +279,6 @@ def main() -> int:
     parser.add_argument("--output", required=True, type=Path)
     parser.add_argument("--revision", action="append")
     parser.add_argument("--scenario")
-    parser.add_argument("--auth", action="store_true")
     arguments = parser.parse_args()
     # So that being ended does not leave the suite behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -270,9 +286,9 @@ def main() -> int:
     suite = Suite([arguments.node, arguments.suite], arguments.output)
     # The suite takes the command apart at spaces, and a shell puts it together again.
     client = shlex.quote(arguments.client)
-    revisions = arguments.revision or REVISIONS
+    headings = arguments.revision or [*REVISIONS, *FURTHER]
     try:
-        good = run(suite, client, revisions, arguments.scenario, arguments.auth)
+        good = run(suite, client, headings, arguments.scenario)
     except UnknownScenario as error:
         print(f"scripts/conformance: error: {error}", file=sys.stderr)
         return 2

@@ -14,7 +14,7 @@ import conformance_suite
 from conformance_suite import Suite, SuiteError, UnknownScenario, judge
 
 LISTING = """\
-Required for 2025-11-25 (4 scenarios, frozen; run at the 2025-11-25 wire):
+Required for 2025-11-25 (3 scenarios, frozen; run at the 2025-11-25 wire):
 
 Server scenarios (test against a server):
   - ping
@@ -22,7 +22,6 @@ Server scenarios (test against a server):
 Client scenarios (test against a client):
   - initialize
   - tools_call
-  - auth/metadata
 
 Run and reported, but never scored:
   extension (1):
@@ -64,12 +63,12 @@ BAD = [
 class Listing(unittest.TestCase):
     def test_the_client_section_is_taken(self) -> None:
         found = conformance_suite.required_client_scenarios(LISTING, "2025-11-25")
-        self.assertEqual(found, ["initialize", "tools_call", "auth/metadata"])
+        self.assertEqual(found, ["initialize", "tools_call"])
 
     def test_a_listing_of_another_shape_is_an_error(self) -> None:
         for listing in [
             "",
-            LISTING.replace("(4 ", "(5 "),
+            LISTING.replace("(3 ", "(5 "),
             LISTING.replace("  - tools_call", "  * tools_call"),
             LISTING.replace("Client scenarios", "Scenarios for clients"),
             "Required for 2025-11-25 (1 scenarios)\nServer scenarios:\n  - ping\n",
@@ -115,25 +114,26 @@ class Run(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def run_suite(self, scenarios, scenario=None, auth=False, listing=LISTING, list_status=0):
+    def run_suite(self, scenarios, scenario=None, headings=("2025-11-25",), listing=LISTING, list_status=0):
         program = self.folder / "suite.py"
         text = STAND_IN.format(listing=listing, list_status=list_status, scenarios=scenarios)
         program.write_text(text, encoding="utf-8")
         suite = Suite([sys.executable, str(program)], self.folder / "output")
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
-            good = conformance_suite.run(suite, "client", ["2025-11-25"], scenario, auth)
+            good = conformance_suite.run(suite, "client", list(headings), scenario)
         return good, output.getvalue()
 
-    def test_scenarios_on_authorization_are_left_out_unless_asked_for(self) -> None:
-        scenarios = {"initialize": (GOOD, 0), "tools_call": (GOOD, 0), "auth/metadata": (BAD, 1)}
-        good, output = self.run_suite(scenarios)
-        self.assertTrue(good)
-        summary = "2 required scenarios, 2 passed, 0 failed, 1 on authorization left out"
-        self.assertIn(f"2025-11-25: {summary}", output)
-        good, output = self.run_suite(scenarios, auth=True)
+    def test_what_no_revision_requires_is_run_in_the_revision_it_is_spoken_in(self) -> None:
+        further = {"an-extension": ("2025-11-25", ["auth/machine"])}
+        scenarios = {"auth/machine": (BAD, 1), "initialize": (GOOD, 0), "tools_call": (GOOD, 0)}
+        with mock.patch.object(conformance_suite, "FURTHER", further):
+            headings = ("2025-11-25", "an-extension")
+            good, output = self.run_suite(scenarios, headings=headings)
         self.assertFalse(good)
-        self.assertIn("3 required scenarios, 2 passed, 1 failed (auth/metadata), ", output)
+        self.assertIn("2025-11-25: 2 required scenarios, 2 passed, 0 failed, ", output)
+        summary = "an-extension: 1 further scenarios, 0 passed, 1 failed (auth/machine), "
+        self.assertIn(summary, output)
 
     def test_one_bad_scenario_fails_the_run_and_the_others_still_run(self) -> None:
         good, output = self.run_suite({"initialize": (BAD, 1), "tools_call": (GOOD, 0)})
@@ -155,18 +155,18 @@ class Run(unittest.TestCase):
         self.assertIn("NOT RUN", output)
 
     def test_one_scenario_can_be_run_alone(self) -> None:
-        good, output = self.run_suite({"auth/metadata": (GOOD, 0)}, scenario="auth/metadata")
+        good, output = self.run_suite({"tools_call": (GOOD, 0)}, scenario="tools_call")
         self.assertTrue(good)
-        self.assertIn("1 required scenarios, 1 passed, 0 failed, 2 others left out", output)
+        self.assertIn("1 required scenarios, 1 passed, 0 failed, 1 others left out", output)
         with self.assertRaises(UnknownScenario):
             self.run_suite({}, scenario="tools-call")
 
     def test_a_suite_that_can_not_list_or_lists_nothing_to_run_is_an_error(self) -> None:
         with self.assertRaises(SuiteError):
             self.run_suite({}, list_status=1)
-        only_auth = LISTING.replace("  - initialize\n  - tools_call\n", "").replace("(4 ", "(2 ")
+        nothing = LISTING.replace("  - initialize\n  - tools_call\n", "").replace("(3 ", "(1 ")
         with self.assertRaises(SuiteError):
-            self.run_suite({}, listing=only_auth)
+            self.run_suite({}, listing=nothing)
 
     def test_a_suite_that_hangs_is_killed_with_all_it_started(self) -> None:
         with mock.patch.object(conformance_suite, "SCENARIO_SECONDS", 2):

@@ -40,7 +40,7 @@ impl fmt::Debug for Bearer {
 pub enum NoBearer {
     /// Somebody has to log in; the words say how.
     LogIn(String),
-    /// It may be different later.
+    /// It may be different later, or once somebody has changed something else than the login.
     Later(String),
 }
 
@@ -78,6 +78,9 @@ pub trait Authorizer: Send + Sync {
         shown: Option<&'a Bearer>,
         failure: &'a HttpFailure,
     ) -> PendingVerdict<'a>;
+
+    /// Hears that the server does not take what is new either, and says what to do.
+    fn in_vain(&self, shown: &Bearer, failure: &HttpFailure) -> String;
 }
 
 /// How often one request was refused.
@@ -89,11 +92,11 @@ pub(crate) struct Refusals {
 
 impl Refusals {
     /// Counts a refusal, and says whether it is worth asking for something better to show. A 403 that
-    /// does not speak of scopes is about something else.
+    /// names nothing that could be shown is about something else.
     pub(crate) fn is_worth_asking(&mut self, failure: &HttpFailure) -> bool {
         let (count, most) = match failure.status.as_u16() {
             401 => (&mut self.unauthorized, MOST_UNAUTHORIZED),
-            403 if failure.speaks_of_scopes() => (&mut self.insufficient, MOST_INSUFFICIENT),
+            403 if !failure.challenges.is_empty() => (&mut self.insufficient, MOST_INSUFFICIENT),
             _ => return false,
         };
         *count += 1;

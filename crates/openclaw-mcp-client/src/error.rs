@@ -37,6 +37,9 @@ pub enum ConnectError {
     /// The server wants to know who we are, or does not let us in.
     #[error("{0}")]
     Unauthorized(Unauthorized),
+    /// There is no token to show, though nobody has to log in.
+    #[error("{0}")]
+    NoToken(String),
     /// It ended or went away.
     #[error("the server is gone: {reason}{}", last_words(last))]
     Gone {
@@ -131,6 +134,9 @@ pub enum RequestError {
     /// It was not done, because a person has to log in.
     #[error("{0}")]
     Unauthorized(Unauthorized),
+    /// It was not done, because there is no token to show, though nobody has to log in.
+    #[error("{0}")]
+    NoToken(String),
     /// What came back is no answer.
     #[error("the answer of the server can't be used: {0}")]
     BadAnswer(String),
@@ -171,7 +177,9 @@ impl RequestError {
     /// What is known of the request.
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::NotSent(_) | Self::NotOffered(_) | Self::Unauthorized(_) => Outcome::NotDone,
+            Self::NotSent(_) | Self::NotOffered(_) | Self::Unauthorized(_) | Self::NoToken(_) => {
+                Outcome::NotDone
+            }
             Self::Refused(error) if error.is_refusal() => Outcome::NotDone,
             Self::Http(failure) if is_refusal(failure) => Outcome::NotDone,
             Self::Refused(_) | Self::Http(_) | Self::OutcomeUnknown(_) | Self::BadAnswer(_) => {

@@ -5,6 +5,7 @@
 //! | `servers` | the servers of a configuration, shared by all agents | one server's life |
 //! | `supervise` | keeping a server running, and knowing what it offers | who uses it |
 //! | `launch` | from a definition to something to connect to | connecting |
+//! | `logins` | the logins to servers: their tokens, shown and renewed | how OAuth works |
 //! | `offering` | what a server offers, made ready once | who may use it |
 //! | `assembly` | the tools of an agent at one moment | calling them |
 //! | `call` | the way of a call, ending in an outcome | how messages travel |
@@ -24,6 +25,7 @@ mod assembly;
 mod audit;
 mod call;
 mod launch;
+mod logins;
 mod names;
 mod offering;
 mod pins;
@@ -42,6 +44,7 @@ pub use arguments::{ArgumentCheck, InvalidArguments, OutputCheck, UnusableSchema
 pub use assembly::{AgentTool, AgentTools, Meant};
 pub use audit::{AuditEntry, AuditLog, CallOutcome, written_moment};
 pub use call::{Approval, Call, CallEnd, Part, ToolChoice, ToolOutcome};
+pub use logins::ServerLogin;
 pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNames, ToolSource};
 pub use offering::{Offering, PreparedTool};
 pub use pins::{DefinitionHash, PinError, Pins, Verdict};
@@ -53,10 +56,10 @@ pub use results::{
 };
 pub use schema::{SchemaDialect, SchemaError, schema_for_model};
 pub use servers::{
-    AgentPlan, CheckedSecret, PlannedServer, ServerView, Servers, ServersError, ServersSetup,
-    Standing, StartMode, UnknownAgent,
+    AgentPlan, CheckedSecret, LoginError, PlannedServer, ServerView, Servers, ServersError,
+    ServersSetup, Standing, StartMode, UnknownAgent,
 };
 pub use supervise::{
-    Catalog, Fleet, ManagedServer, Pace, PendingTarget, Reconciled, ServerSetup, ServerState,
-    Status, TargetSource, Unresolved, Wanted,
+    Catalog, Fleet, LoginWatch, ManagedServer, Pace, PendingTarget, Reconciled, ServerSetup,
+    ServerState, Status, TargetSource, Unresolved, Wanted,
 };

@@ -213,7 +213,10 @@ impl Step {
             RequestError::Http(failure) if matches!(failure.status.as_u16(), 401 | 403) => {
                 ConnectError::Unauthorized(Unauthorized {
                     reason: if self.lock().shows_credentials {
-                        format!("the server refuses the configured credentials: {failure}")
+                        format!(
+                            "the server refuses the credentials of the configuration (`apiKey`, \
+                             `headers.Authorization`, or those in the address): {failure}"
+                        )
                     } else {
                         format!("the server asks for authorization: {failure}")
                     },
@@ -221,6 +224,7 @@ impl Step {
                 })
             }
             RequestError::Unauthorized(unauthorized) => ConnectError::Unauthorized(unauthorized),
+            RequestError::NoToken(reason) => ConnectError::NoToken(reason),
             RequestError::Http(failure) => ConnectError::Refused(failure.to_string()),
             RequestError::BadAnswer(reason) | RequestError::BadResult(reason) => {
                 ConnectError::Refused(format!("its answer can't be used: {reason}"))

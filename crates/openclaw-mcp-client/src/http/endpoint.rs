@@ -231,6 +231,13 @@ impl HttpEndpoint {
             let sent = self.exchange_as(shown, method, address.clone(), headers, body, deadline);
             let failure = match Box::pin(sent).await {
                 Err(HttpError::Status(failure)) if refusals.is_worth_asking(&failure) => failure,
+                Err(HttpError::Status(failure)) if failure.status == 401 => {
+                    let Some(shown) = shown else {
+                        return Err(HttpError::Status(failure));
+                    };
+                    let reason = authorizer.in_vain(shown, &failure);
+                    return Err(without(NoBearer::LogIn(reason), Some(failure)));
+                }
                 other => return other,
             };
             match by(deadline, authorizer.refused(shown, &failure)).await? {
@@ -322,7 +329,7 @@ async fn by<T>(deadline: Option<Instant>, work: impl Future<Output = T>) -> Resu
 fn without(nothing: NoBearer, failure: Option<Box<HttpFailure>>) -> HttpError {
     match nothing {
         NoBearer::LogIn(reason) => HttpError::Unauthorized(Unauthorized { reason, failure }),
-        NoBearer::Later(reason) => HttpError::Unreachable(reason),
+        NoBearer::Later(reason) => HttpError::NoToken(reason),
     }
 }
 

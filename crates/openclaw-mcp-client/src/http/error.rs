@@ -34,6 +34,10 @@ pub(crate) enum HttpError {
     /// Nothing was sent, or what was sent was refused, because a person has to log in.
     #[error("{0}")]
     Unauthorized(Unauthorized),
+    /// There is no token to show, and no person can do anything about it now: the request was not sent,
+    /// or was refused.
+    #[error("{0}")]
+    NoToken(String),
     /// The server sends us somewhere else, and we don't go there.
     #[error("the server redirects to {to}, {}", refused(*why))]
     Redirected {

@@ -54,12 +54,6 @@ impl HttpFailure {
             body: beginning(body, LARGEST, LONGEST).await,
         }
     }
-
-    /// Whether it says that what was shown does not allow enough (RFC 6750 §3.1).
-    pub(crate) fn speaks_of_scopes(&self) -> bool {
-        let mut challenges = self.challenges.iter();
-        challenges.any(|challenge| challenge.contains("insufficient_scope"))
-    }
 }
 
 /// Reads the beginning of a body, as much as comes within a time. A body that ends within these

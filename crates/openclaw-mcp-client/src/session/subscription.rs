@@ -123,6 +123,7 @@ fn is_refusal(error: &RequestError) -> bool {
         RequestError::NotSent(_)
         | RequestError::OutcomeUnknown(_)
         | RequestError::Unauthorized(_)
+        | RequestError::NoToken(_)
         | RequestError::BadResult(_) => false,
     }
 }

@@ -136,6 +136,7 @@ impl From<HttpError> for RequestError {
             }
             HttpError::Status(failure) => Self::Http(failure),
             HttpError::Unauthorized(unauthorized) => Self::Unauthorized(unauthorized),
+            HttpError::NoToken(reason) => Self::NoToken(reason),
             HttpError::Redirected { .. } => Self::NotSent(text),
             HttpError::TooLarge { .. } => Self::BadResult(text),
             HttpError::ContentType { .. } => Self::BadAnswer(text),

@@ -15,6 +15,7 @@ mod unknown;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use openclaw_config::shell_word;
 use openclaw_content::{DEFAULT_RESULT_BYTES, Excerpt, ModelText, Origin, failure, note};
 use openclaw_mcp_client::{
     CallOptions, Outcome, Person, ProgressListener, RequestError, ToolResult,
@@ -26,6 +27,7 @@ use self::record::Record;
 use self::unknown::{is_about_unknown, says_unknown};
 use crate::approval::Approver;
 use crate::assembly::{AgentTool, AgentTools, Meant};
+use crate::logins::a_person_logs_in;
 use crate::policy::Decision;
 use crate::redaction::hide_result;
 use crate::results::{READ_RESULT, answer_read_result};
@@ -197,6 +199,9 @@ impl Servers {
         self.approved(call, tool, origin, &arguments).await?;
         let connection = self.ready(&tool.server, call.session).await;
         let connection = connection.map_err(|not_ready| {
+            if not_ready.needs_login {
+                return needs_login(tool.server.name(), origin, not_ready.reason);
+            }
             if not_ready.reason.is_empty() {
                 return stop(CallEnd::NotDone, not_ready.told, &[]);
             }
@@ -226,7 +231,14 @@ impl Servers {
                 if is_about_unknown(&error, name) {
                     self.forget_tool(call, tool).await;
                 }
-                Err(self.failed(origin, &error))
+                Err(match error {
+                    RequestError::Unauthorized(unauthorized)
+                        if tool.server.server().is_some_and(|it| a_person_logs_in(it)) =>
+                    {
+                        needs_login(tool.server.name(), origin, unauthorized.reason)
+                    }
+                    error => self.failed(origin, &error),
+                })
             }
         }
     }
@@ -286,6 +298,19 @@ impl Servers {
             result: None,
             duration: started.elapsed(),
         }
+    }
+}
+
+/// A person has to log in, or to log in for more. What the server says about it is for people; the
+/// model is told in our own words, so that it can trust the command in them.
+fn needs_login(server: &str, origin: &Origin, reason: String) -> Stop {
+    let template = "the server does not take the login that there is, or wants one that allows more; \
+                    the call was not made. A person has to run `openclaw mcp auth {}`, then it can \
+                    be made";
+    Stop {
+        end: CallEnd::NeedsLogin,
+        text: failure(origin, template, &[&shell_word(server)]),
+        problem: reason,
     }
 }
 

@@ -24,6 +24,8 @@ pub enum CallEnd {
     InvalidArguments,
     /// It was not made.
     NotDone,
+    /// It was not made, because a person has to log in.
+    NeedsLogin,
     /// Nobody knows.
     Unknown,
 }
@@ -41,7 +43,7 @@ impl CallEnd {
             Self::Denied => CallOutcome::Denied,
             Self::Rejected => CallOutcome::Rejected,
             Self::InvalidArguments => CallOutcome::InvalidArguments,
-            Self::NotDone | Self::UnknownTool => CallOutcome::NotDone,
+            Self::NotDone | Self::NeedsLogin | Self::UnknownTool => CallOutcome::NotDone,
             Self::Unknown => CallOutcome::Unknown,
         }
     }

@@ -1,10 +1,12 @@
 //! The secrets that a server needs to start, got when it does.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use openclaw_config::{ConfigValue, Definition, SecretProviderSettings, SecretSettings, Server};
+use openclaw_config::{
+    ConfigValue, Definition, NamedValue, SecretProviderSettings, SecretSettings, Server,
+};
 use openclaw_secret_stores::{SecretError, SecretErrorKind, SecretResolver};
 use openclaw_secrets::{Secret, SecretReference};
 
@@ -13,23 +15,46 @@ use crate::supervise::Unresolved;
 /// Where the secrets of a configuration come from.
 #[derive(Clone)]
 pub(crate) struct SecretSource {
-    pub(crate) resolver: Arc<SecretResolver>,
+    resolver: CurrentResolver,
     pub(crate) settings: Arc<SecretSettings>,
 }
 
+/// What gets secrets, as of now: a reload with other variables makes another one.
+pub(crate) type CurrentResolver = Arc<RwLock<Arc<SecretResolver>>>;
+
 /// The secrets that a server needs, by what refers to them.
-pub(super) struct Secrets(HashMap<SecretReference, Secret>);
+pub(crate) struct Secrets(HashMap<SecretReference, Secret>);
 
 impl SecretSource {
+    pub(crate) fn new(resolver: CurrentResolver, settings: Arc<SecretSettings>) -> Self {
+        Self { resolver, settings }
+    }
+
+    /// What gets secrets now.
+    pub(crate) fn resolver(&self) -> Arc<SecretResolver> {
+        let resolver = self.resolver.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&resolver)
+    }
+
     /// Gets all secrets that a server needs to start. Where one is missing there are none: a server
     /// with half of its credentials would fail in ways that nobody understands.
     pub(super) async fn of(&self, server: &Server) -> Result<Secrets, Unresolved> {
-        let needed = references(server);
+        self.of_values(server.name.as_str(), &server.launch_values())
+            .await
+    }
+
+    /// Gets all secrets that some values of a server refer to, or none.
+    pub(crate) async fn of_values(
+        &self,
+        server: &str,
+        values: &[NamedValue<'_>],
+    ) -> Result<Secrets, Unresolved> {
+        let needed = references(values);
         if needed.is_empty() {
             return Ok(Secrets(HashMap::new()));
         }
         let references: Vec<_> = needed.iter().map(|(_, it)| (*it).clone()).collect();
-        let answers = self.resolver.resolve(&self.settings, &references).await;
+        let answers = self.resolver().resolve(&self.settings, &references).await;
         let mut secrets = HashMap::new();
         let mut failures = Vec::new();
         let mut is_passing = true;
@@ -38,7 +63,7 @@ impl SecretSource {
                 Ok(resolved) => {
                     for remark in resolved.remarks {
                         tracing::warn!(
-                            server = server.name.as_str(),
+                            server,
                             field,
                             "the secret `{reference}`: {remark}; {}",
                             remark.fix()
@@ -56,7 +81,7 @@ impl SecretSource {
             return Ok(Secrets(secrets));
         }
         for failure in &failures {
-            tracing::error!(server = server.name.as_str(), "{failure}");
+            tracing::error!(server, "{failure}");
         }
         Err(Unresolved {
             reason: failures.join("; "),
@@ -66,7 +91,8 @@ impl SecretSource {
 
     /// How long getting the secrets of a server may take.
     pub(crate) fn patience(&self, server: &Server) -> Duration {
-        let limits = references(server).into_iter().map(|(_, reference)| {
+        let values = server.launch_values();
+        let limits = references(&values).into_iter().map(|(_, reference)| {
             let SecretReference::Configured { provider, .. } = reference else {
                 return self.settings.timeout;
             };
@@ -82,7 +108,7 @@ impl SecretSource {
 
 impl Secrets {
     /// The value of a variable.
-    pub(super) fn value(&self, field: &str, value: &ConfigValue) -> Result<Secret, Unresolved> {
+    pub(crate) fn value(&self, field: &str, value: &ConfigValue) -> Result<Secret, Unresolved> {
         match value {
             ConfigValue::Plain { value, .. } => Ok(value.clone()),
             ConfigValue::Reference { prefix, secret } => {
@@ -117,13 +143,13 @@ impl Secrets {
     }
 }
 
-/// The references that must be resolved before a server can start.
-fn references(server: &Server) -> Vec<(String, &SecretReference)> {
-    let values = server.launch_values().into_iter();
+/// The references among some values.
+fn references<'v>(values: &'v [NamedValue<'_>]) -> Vec<(&'v str, &'v SecretReference)> {
+    let values = values.iter();
     values
         .filter_map(|(field, value)| match value {
             ConfigValue::Plain { .. } => None,
-            ConfigValue::Reference { secret, .. } => Some((field, secret)),
+            ConfigValue::Reference { secret, .. } => Some((field.as_str(), secret)),
         })
         .collect()
 }

@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use super::plan::{AgentPlan, PlannedServer, Usable};
 use super::{InstanceKey, ServerView, Servers, Standing, StartMode};
 use crate::launch::SecretSource;
+use crate::logins::a_person_logs_in;
 use crate::supervise::{Catalog, ManagedServer, ServerState, Status};
 
 /// How much longer than connecting may take it is waited for a server to be ready: for its turn,
@@ -23,6 +24,8 @@ pub(crate) struct NotReady {
     pub(crate) told: &'static str,
     /// What the system or the server says about it, if anything.
     pub(crate) reason: String,
+    /// Whether a person has to log in.
+    pub(crate) needs_login: bool,
 }
 
 impl Servers {
@@ -39,6 +42,7 @@ impl Servers {
             server: Arc::clone(server),
             state: instance.as_ref().map(|it| it.state()),
             standing: self.standing(agent, server, instance.as_deref()),
+            has_login: self.login(server).is_some_and(|login| login.is_kept()),
         }
     }
 
@@ -147,6 +151,21 @@ impl Servers {
         Some(instance.state())
     }
 
+    /// Connects a server that rests until somebody logs in, and waits for it: whoever has just done so
+    /// goes on at once.
+    pub(super) async fn wake(&self, usable: &Usable) {
+        let within = patience(usable, &self.secret_source());
+        let mut waking = JoinSet::new();
+        for (key, instance) in self.fleet.all() {
+            if key.0 == usable.fingerprint && instance.status() == Status::NeedsAuth {
+                waking.spawn(async move {
+                    let _ = timeout(within, instance.reconnect()).await;
+                });
+            }
+        }
+        while waking.join_next().await.is_some() {}
+    }
+
     /// Stops a server until somebody asks for it.
     pub async fn disconnect(&self, server: &PlannedServer) {
         let Some(usable) = &server.usable else {
@@ -195,7 +214,9 @@ impl Servers {
             Status::Ready | Status::Restarting | Status::Stopped | Status::Connecting => {
                 Some(state.catalog)
             }
-            Status::Failed | Status::NeedsAuth => None,
+            // Whoever calls a tool that was there is told that somebody has to log in.
+            Status::NeedsAuth => Some(state.catalog),
+            Status::Failed => None,
         }
     }
 
@@ -208,6 +229,7 @@ impl Servers {
         let not_ready = |told, reason: &str| NotReady {
             told,
             reason: reason.to_owned(),
+            needs_login: false,
         };
         let Some(usable) = &server.usable else {
             return Err(not_ready("the server can't be used", ""));
@@ -249,9 +271,15 @@ impl Servers {
                 "the server is being restarted, the call was not made; try again later",
                 reason,
             ),
-            Status::NeedsAuth => {
-                not_ready("the server needs a login, the call was not made", reason)
-            }
+            Status::NeedsAuth if a_person_logs_in(&usable.server) => NotReady {
+                needs_login: true,
+                ..not_ready("the server needs a login, the call was not made", reason)
+            },
+            Status::NeedsAuth => not_ready(
+                "the server does not take the credentials of the configuration, the call was not \
+                 made",
+                reason,
+            ),
             Status::Failed => not_ready("the server has failed, the call was not made", reason),
             Status::Connecting => not_ready(
                 "the server is still starting, the call was not made; try again later",

@@ -1,6 +1,7 @@
 //! All servers of a configuration, shared by all agents.
 
 mod instance;
+mod logins;
 mod plan;
 mod secrets;
 
@@ -10,12 +11,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use openclaw_config::{AgentId, Config, Fingerprint, Launch, Restart, ServerScope};
 use openclaw_content::Framer;
 use openclaw_mcp_client::Connector;
-use openclaw_secret_stores::SecretResolver;
+use openclaw_oauth::LoginStore;
+use openclaw_secret_stores::Keyring;
 use openclaw_secrets::Redactor;
 use openclaw_state::{StateDirectory, StateDirectoryError, StateKey, StateKeyError};
 use thiserror::Error;
 use tokio::task::JoinSet;
 
+pub use self::logins::LoginError;
 pub(crate) use self::plan::Plan;
 pub use self::plan::{AgentPlan, PlannedServer};
 pub use self::secrets::CheckedSecret;
@@ -23,7 +26,8 @@ use self::secrets::resolver;
 use crate::approval::Approvals;
 use crate::assembly::AgentTools;
 use crate::audit::AuditLog;
-use crate::launch::ConfiguredTarget;
+use crate::launch::{ConfiguredTarget, CurrentResolver};
+use crate::logins::Logins;
 use crate::pins::{PinError, Pins};
 use crate::results::ResultStore;
 use crate::supervise::{
@@ -90,9 +94,10 @@ pub struct Servers {
     admission: Mutex<()>,
     key: StateKey,
     connector: Arc<Connector>,
-    secrets: RwLock<Arc<SecretResolver>>,
+    secrets: CurrentResolver,
     mode: StartMode,
     restarts: bool,
+    pub(crate) logins: Logins,
     pub(crate) pins: Pins,
     pub(crate) audit: AuditLog,
     pub(crate) results: Arc<ResultStore>,
@@ -106,14 +111,22 @@ impl Servers {
     pub fn new(setup: ServersSetup) -> Result<Self, ServersError> {
         let key = StateKey::of(&setup.state)?;
         let servers = Self {
-            secrets: RwLock::new(resolver(&setup.config, &setup.connector, &setup.redactor)),
-            plan: RwLock::new(Arc::new(Plan::new(setup.config, &key))),
+            secrets: Arc::new(RwLock::new(resolver(
+                &setup.config,
+                &setup.connector,
+                &setup.redactor,
+            ))),
+            plan: RwLock::new(Arc::new(Plan::new(Arc::clone(&setup.config), &key))),
             fleet: Fleet::default(),
             held: Mutex::default(),
             admission: Mutex::default(),
             connector: setup.connector,
             mode: setup.mode,
             restarts: setup.restarts,
+            logins: Logins::new(
+                LoginStore::new(setup.state.clone(), Keyring::new(&setup.config.environment)),
+                setup.redactor.clone(),
+            ),
             pins: Pins::new(&setup.state)?,
             audit: AuditLog::new(&setup.state, &key)?,
             results: Arc::new(ResultStore::new(&setup.state)?),
@@ -194,6 +207,7 @@ impl Servers {
         let result = self.fleet.reconcile(wanted);
         let known: BTreeSet<_> = plan.fingerprints().collect();
         self.held().retain(|held| known.contains(held));
+        self.logins.retain(&known);
         result
     }
 
@@ -213,6 +227,9 @@ impl Servers {
             source: Arc::new(ConfiguredTarget {
                 server: Arc::clone(server),
                 fingerprint: usable.fingerprint,
+                login: self
+                    .logins
+                    .of(server, usable.fingerprint, &self.secret_source()),
                 secrets: self.secret_source(),
             }),
             connector: Arc::clone(&self.connector),
@@ -282,7 +299,7 @@ impl Servers {
 
     /// Stops all servers, whatever they do, and waits for it.
     pub async fn shutdown(&self) {
-        self.fleet.shutdown().await;
+        tokio::join!(self.fleet.shutdown(), self.logins.settled());
     }
 
     pub(crate) fn plan(&self) -> Arc<Plan> {
@@ -329,6 +346,8 @@ pub struct ServerView {
     pub state: Option<ServerState>,
     /// Why it does not run, where the configuration is the reason.
     pub standing: Standing,
+    /// Whether a login to it is kept.
+    pub has_login: bool,
 }
 
 /// What the configuration says about whether a server runs.

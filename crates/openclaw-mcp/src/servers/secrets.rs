@@ -33,7 +33,10 @@ impl Servers {
         let source = self.secret_source();
         let checking = owners.into_values().map(async |placed| {
             let references: Vec<_> = placed.iter().map(|it| it.reference.clone()).collect();
-            let answers = source.resolver.resolve(&source.settings, &references).await;
+            let answers = source
+                .resolver()
+                .resolve(&source.settings, &references)
+                .await;
             let answers = answers.into_iter();
             let answers = answers.map(|answer| answer.map(|resolved| resolved.remarks));
             placed.into_iter().zip(answers).collect::<Vec<_>>()
@@ -43,11 +46,8 @@ impl Servers {
 
     /// Where secrets come from.
     pub(crate) fn secret_source(&self) -> SecretSource {
-        let resolver = self.secrets.read().unwrap_or_else(PoisonError::into_inner);
-        SecretSource {
-            resolver: Arc::clone(&resolver),
-            settings: Arc::clone(&self.plan().config.secrets),
-        }
+        let settings = Arc::clone(&self.plan().config.secrets);
+        SecretSource::new(Arc::clone(&self.secrets), settings)
     }
 
     /// Goes over to the variables of another configuration: what opens the stores of secrets may

@@ -54,8 +54,13 @@ impl Pace {
         if self.restarts.is_some_and(|most| failures > most) {
             return None;
         }
+        Some(self.pause(failures))
+    }
+
+    /// The wait after so many failures in a row.
+    pub(crate) fn pause(&self, failures: u32) -> Duration {
         let doublings = failures.saturating_sub(1).min(31);
-        Some(self.first.saturating_mul(1 << doublings).min(self.longest))
+        self.first.saturating_mul(1 << doublings).min(self.longest)
     }
 }
 

@@ -45,6 +45,20 @@ pub type PendingTarget<'a> = Pin<Box<dyn Future<Output = Result<Target, Unresolv
 pub trait TargetSource: Send + Sync {
     /// The target as of now.
     fn target(&self) -> PendingTarget<'_>;
+
+    /// The login that the target shows, if it may need one.
+    fn login(&self) -> Option<Arc<dyn LoginWatch>> {
+        None
+    }
+}
+
+/// Tells how a login is.
+pub trait LoginWatch: Send + Sync {
+    /// Waits until a person has to log in, and says why.
+    fn needed(&self) -> Pin<Box<dyn Future<Output = String> + Send + '_>>;
+
+    /// Waits until the login is another than when it was last used, by whomever it was changed.
+    fn changed(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
 
 /// How a server is looked after.

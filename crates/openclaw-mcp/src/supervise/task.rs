@@ -11,8 +11,11 @@ use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::sleep;
 
 use super::catalog::Catalog;
-use super::server::{ServerSetup, Shared, Unresolved};
+use super::server::{LoginWatch, ServerSetup, Shared, Unresolved};
 use super::state::{ServerState, Status};
+
+/// How long a login that changed is left alone at most: a person may have just logged in.
+const LONGEST_LOGIN_PAUSE: Duration = Duration::from_secs(15);
 
 /// Something that is asked of a server's task.
 pub(super) enum Command {
@@ -63,6 +66,8 @@ enum Next {
 enum End {
     /// It was lost.
     Lost(String),
+    /// A person has to log in, for this reason.
+    NeedsLogin(String),
     /// Nobody wants it any longer; whoever said so waits until it is gone.
     Unwanted(Arc<str>, Option<oneshot::Sender<()>>),
     /// Somebody wants another one, and waits until that is known.
@@ -94,6 +99,8 @@ pub(super) struct Task {
     was_ready: bool,
     /// Whether its settings changed while it was being connected with older ones.
     has_new_settings: bool,
+    /// How often in a row a login changed and the server did not take it.
+    vain_logins: u32,
 }
 
 impl Task {
@@ -114,6 +121,7 @@ impl Task {
             is_held: false,
             was_ready: false,
             has_new_settings: false,
+            vain_logins: 0,
         }
     }
 
@@ -122,8 +130,8 @@ impl Task {
         let mut next = Next::Rest;
         loop {
             next = match next {
-                Next::Rest => match self.commands.recv().await {
-                    Some(asked) => self.begin(asked, Next::Rest),
+                Next::Rest => match self.resting().await {
+                    Some(next) => next,
                     None => return,
                 },
                 Next::Wait(pause) => tokio::select! {
@@ -158,6 +166,11 @@ impl Task {
                         connection.close().await;
                         next
                     }
+                    End::NeedsLogin(reason) => {
+                        let next = self.rest(Status::NeedsAuth, &reason);
+                        connection.close().await;
+                        next
+                    }
                     End::Unwanted(reason, done) => {
                         self.update(|state| state.connection = None);
                         connection.close().await;
@@ -177,6 +190,29 @@ impl Task {
                     }
                 },
             };
+        }
+    }
+
+    /// Rests until somebody asks, or until the login changes that it rests for; nothing comes next once
+    /// nobody can ask any more.
+    async fn resting(&mut self) -> Option<Next> {
+        // One wait for all that is asked meanwhile: others use the same login, and what they have
+        // seen of a change must not be missed here.
+        let changed = changed(self.awaited_login(), self.login_pause());
+        tokio::pin!(changed);
+        loop {
+            let asked = tokio::select! {
+                asked = self.commands.recv() => asked?,
+                () = &mut changed => {
+                    self.vain_logins = self.vain_logins.saturating_add(1);
+                    return Some(self.connecting());
+                }
+            };
+            let rests_on = matches!(asked.command, Command::Need | Command::Relist);
+            match self.begin(asked, Next::Rest) {
+                Next::Rest if rests_on => {}
+                next => return Some(next),
+            }
         }
     }
 
@@ -214,10 +250,26 @@ impl Task {
         next
     }
 
+    /// The login that it rests for, if it does.
+    fn awaited_login(&self) -> Option<Arc<dyn LoginWatch>> {
+        let rests = self.publish.borrow().status == Status::NeedsAuth && !self.is_held;
+        rests.then(|| self.setup.source.login()).flatten()
+    }
+
+    /// How long a login that changed is left alone. Two programs that a server turns away would
+    /// otherwise wake each other for ever, since each renews what the other has just renewed.
+    fn login_pause(&self) -> Duration {
+        match self.vain_logins {
+            0 => Duration::ZERO,
+            count => self.setup.pace.pause(count).min(LONGEST_LOGIN_PAUSE),
+        }
+    }
+
     /// Whoever asks by name starts a new count.
     fn asked_by_name(&mut self) {
         self.is_held = false;
         self.failures = 0;
+        self.vain_logins = 0;
         self.update(|state| {
             state.restarts = 0;
             state.failures = 0;
@@ -242,6 +294,7 @@ impl Task {
             "server ready"
         );
         self.was_ready = true;
+        self.vain_logins = 0;
         let failures = self.failures;
         self.update(|state| {
             state.status = Status::Ready;
@@ -329,6 +382,25 @@ impl Task {
 
     fn update(&self, change: impl FnOnce(&mut ServerState)) {
         self.publish.send_modify(change);
+    }
+}
+
+/// Waits until a login changes, and so long after it; for ever, if there is none.
+async fn changed(login: Option<Arc<dyn LoginWatch>>, pause: Duration) {
+    match login {
+        Some(login) => {
+            login.changed().await;
+            sleep(pause).await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until somebody has to log in, and says why; for ever, if there is no login.
+async fn needed(login: Option<Arc<dyn LoginWatch>>) -> String {
+    match login {
+        Some(login) => login.needed().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -11,6 +11,8 @@ mod house;
 #[cfg(test)]
 mod lab;
 #[cfg(test)]
+mod logins;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod sharing;

@@ -45,6 +45,10 @@ impl Authorizer for Tokens {
         *self.at_hand.lock().unwrap() = token;
         Box::pin(async move { verdict })
     }
+
+    fn in_vain(&self, _: &Bearer, _: &HttpFailure) -> String {
+        "in vain".to_owned()
+    }
 }
 
 /// A server that takes these tokens and wants more scopes for those that begin with `narrow`.
@@ -119,10 +123,11 @@ async fn a_refused_token_is_replaced_once() {
 
     let useless = tokens(Some("old"), vec![(Verdict::Again, Some("older"))]);
     let error = post(&with(&server, &useless), "{}").await.unwrap_err();
-    assert!(
-        matches!(&error, HttpError::Status(it) if it.status == 401),
-        "{error:?}"
-    );
+    let HttpError::Unauthorized(unauthorized) = error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(unauthorized.reason, "in vain");
+    assert_eq!(unauthorized.failure.unwrap().status, 401);
     assert_eq!(useless.refusals.lock().unwrap().len(), 1);
 }
 
@@ -181,7 +186,7 @@ async fn who_has_to_log_in_is_told_with_what_the_server_said() {
         *tokens.obtained.lock().unwrap() = Some(Err(nothing));
         let error = post(&with(&server, &tokens), "{}").await.unwrap_err();
         assert_eq!(
-            matches!(error, HttpError::Unreachable(_)),
+            matches!(error, HttpError::NoToken(_)),
             is_passing,
             "{error:?}"
         );

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use openclaw_mcp_client::Endpoint;
+use openclaw_mcp_client::{ConnectError, Endpoint, RequestError};
 use tokio::time::timeout;
 
 use super::{Asked, Command, Connected, Task, Trouble};
@@ -37,6 +37,11 @@ impl Task {
             let listing = catalog::list(&name, &connection, &all, &none, &redactor);
             let reason = match timeout(target.timeouts.connection, listing).await {
                 Ok(Ok(catalog)) => return Ok((connection, catalog)),
+                // There are servers that greet everybody.
+                Ok(Err(RequestError::Unauthorized(unauthorized))) => {
+                    connection.close().await;
+                    return Err(Trouble::Connect(ConnectError::Unauthorized(unauthorized)));
+                }
                 Ok(Err(error)) => error.to_string(),
                 Err(_) => "it does not say in time what it offers".to_owned(),
             };

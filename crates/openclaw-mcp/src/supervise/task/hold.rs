@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use openclaw_mcp_client::Connection;
 use tokio::time::{Instant, sleep_until};
 
-use super::{Asked, Command, End, Task};
+use super::{Asked, Command, End, Task, needed};
 use crate::supervise::catalog;
 use crate::supervise::watch::{Watch, everything, pending};
 
@@ -14,6 +14,8 @@ impl Task {
     /// Looks after a connection until it ends.
     pub(super) async fn hold(&mut self, connection: &Arc<Connection>) -> End {
         let mut watch = Watch::new(&self.setup);
+        let needed = needed(self.setup.source.login());
+        tokio::pin!(needed);
         loop {
             watch.listen(connection);
             if let Some(wanted) = watch.next_list() {
@@ -28,6 +30,7 @@ impl Task {
             tokio::select! {
                 biased;
                 reason = connection.closed() => return End::Lost(reason.to_string()),
+                reason = &mut needed => return End::NeedsLogin(reason),
                 asked = self.commands.recv() => {
                     let Some(asked) = asked else {
                         return End::Alone;

@@ -2,19 +2,28 @@
 //!
 //! The suite starts it with the address of a test server as its last argument and names the
 //! scenario in `MCP_CONFORMANCE_SCENARIO`. It does with our engine what a person would have it do:
-//! connect, look at what the server offers, use it, disconnect.
+//! connect, look at what the server offers, use it, disconnect. Where the server asks for a login, it
+//! makes one, as a person with a browser would.
+
+mod login;
 
 use std::env;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use openclaw_mcp_client::{
-    AddressTarget, Authorization, CallOptions, Connection, Connector, Elicitation,
-    ElicitationAnswer, Endpoint, FirstTransport, PendingAnswer, Person, Protocol, Target, Timeouts,
-    TlsSettings, Tool,
+    AddressTarget, Authorization, CallOptions, ConnectError, Connection, Connector, Elicitation,
+    ElicitationAnswer, Endpoint, FirstTransport, PendingAnswer, Person, Protocol, RequestError,
+    Target, Timeouts, TlsSettings, Tool,
 };
 use openclaw_process::{GuardianProgram, Launcher};
 use serde_json::{Map, Value, json};
+use url::Url;
+
+use self::login::Login;
+
+/// How often a person would log in for one thing.
+const MOST_LOGINS: u32 = 2;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -40,8 +49,13 @@ fn report(text: &str) {
 }
 
 async fn run() -> Result<(), Failure> {
-    let url = env::args().next_back().ok_or("no address given")?.parse()?;
+    let url: Url = env::args().next_back().ok_or("no address given")?.parse()?;
     let scenario = env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
+    let context = match env::var("MCP_CONFORMANCE_CONTEXT") {
+        Ok(context) => serde_json::from_str(&context)?,
+        Err(_) => Value::Null,
+    };
+    let login = Login::new(&url, &scenario, &context)?;
     let target = Target {
         name: "conformance".to_owned(),
         fingerprint: None,
@@ -49,7 +63,7 @@ async fn run() -> Result<(), Failure> {
             url,
             first: FirstTransport::Streamable,
             headers: Vec::new(),
-            authorization: Authorization::None,
+            authorization: Authorization::Asked(login.authorizer()),
             tls: TlsSettings::default(),
         })),
         protocol: Protocol::Auto,
@@ -63,21 +77,32 @@ async fn run() -> Result<(), Failure> {
         env::current_dir()?,
         None,
     );
-    let connection = connector.connect(&target).await?;
-    let outcome = use_server(&connection, &scenario).await;
+    let mut logins = 0;
+    let connection = loop {
+        match connector.connect(&target).await {
+            Err(ConnectError::Unauthorized(refused)) if logins < MOST_LOGINS => {
+                logins += 1;
+                login.log_in(&refused).await?;
+            }
+            other => break other?,
+        }
+    };
+    let outcome = use_server(&connection, &login, &scenario, &context).await;
     connection.close().await;
     outcome
 }
 
-async fn use_server(connection: &Connection, scenario: &str) -> Result<(), Failure> {
-    let tools = connection.list_tools().await?.items;
+async fn use_server(
+    connection: &Connection,
+    login: &Login,
+    scenario: &str,
+    context: &Value,
+) -> Result<(), Failure> {
+    let tools = list(connection, login).await?;
     if scenario == "json-schema-2020-12-preservation" {
         return echo_schema(connection, &tools).await;
     }
-    let mut calls: Vec<(String, Map<String, Value>)> = match env::var("MCP_CONFORMANCE_CONTEXT") {
-        Ok(context) => calls_of(&serde_json::from_str(&context)?),
-        Err(_) => Vec::new(),
-    };
+    let mut calls = calls_of(context);
     if calls.is_empty() {
         calls = tools
             .iter()
@@ -85,14 +110,7 @@ async fn use_server(connection: &Connection, scenario: &str) -> Result<(), Failu
             .collect();
     }
     for (name, arguments) in calls {
-        let options = CallOptions {
-            person: Some(Arc::new(Agreeable)),
-            ..CallOptions::default()
-        };
-        if let Err(error) = connection.call_tool(&name, arguments, options).await {
-            // One scenario lists a tool that it does not let be called.
-            report(&format!("{name}: {error}"));
-        }
+        call(connection, login, &name, arguments).await?;
     }
     let capabilities = connection.server().capabilities;
     if capabilities.resources {
@@ -108,6 +126,46 @@ async fn use_server(connection: &Connection, scenario: &str) -> Result<(), Failu
         }
     }
     Ok(())
+}
+
+async fn list(connection: &Connection, login: &Login) -> Result<Vec<Tool>, Failure> {
+    let mut logins = 0;
+    loop {
+        match connection.list_tools().await {
+            Err(RequestError::Unauthorized(refused)) if logins < MOST_LOGINS => {
+                logins += 1;
+                login.log_in(&refused).await?;
+            }
+            other => return Ok(other?.items),
+        }
+    }
+}
+
+async fn call(
+    connection: &Connection,
+    login: &Login,
+    name: &str,
+    arguments: Map<String, Value>,
+) -> Result<(), Failure> {
+    let mut logins = 0;
+    loop {
+        let options = CallOptions {
+            person: Some(Arc::new(Agreeable)),
+            ..CallOptions::default()
+        };
+        match connection.call_tool(name, arguments.clone(), options).await {
+            Err(RequestError::Unauthorized(refused)) if logins < MOST_LOGINS => {
+                logins += 1;
+                login.log_in(&refused).await?;
+            }
+            Err(error) => {
+                // One scenario lists a tool that it does not let be called.
+                report(&format!("{name}: {error}"));
+                return Ok(());
+            }
+            Ok(_) => return Ok(()),
+        }
+    }
 }
 
 /// Sends a schema back as it was received.
