@@ -3,6 +3,10 @@
 use std::pin::Pin;
 
 use crate::failure::EngineFailure;
+use crate::logins::{
+    ClientMetadata, ClientMetadataQuery, LoginAnswer, LoginOffer, LoginReport, LoginRequest,
+    LoginsQuery, LoginsReport, LogoutReport, OneLogin,
+};
 use crate::overview::Overview;
 use crate::prompts::{PromptReport, PromptRequest, PromptsReport};
 use crate::resources::{ReadReport, ReadRequest, ResourcesReport};
@@ -49,6 +53,20 @@ pub trait Engine: Send + Sync {
     fn overview(&self) -> Pending<'_, Overview>;
     /// Whether the secrets of the configuration can be had; each is asked for.
     fn secrets(&self, query: SecretsQuery) -> Pending<'_, SecretsReport>;
+    /// The logins that are kept. Nothing is asked of servers for it.
+    fn logins(&self, query: LoginsQuery) -> Pending<'_, LoginsReport>;
+    /// Begins a login to a server.
+    fn begin_login(&self, request: LoginRequest) -> Pending<'_, LoginOffer>;
+    /// Waits until a login that was begun with this engine ends, however it does: with a browser that
+    /// arrives here, or with [`Engine::finish_login`] in whatever process.
+    fn await_login(&self, query: OneLogin) -> Pending<'_, LoginReport>;
+    /// Ends a login with what the browser brought back.
+    fn finish_login(&self, answer: LoginAnswer) -> Pending<'_, LoginReport>;
+    /// Gives up the login to a server.
+    fn logout(&self, query: OneServer) -> Pending<'_, LogoutReport>;
+    /// The document that describes us to authorization servers, for whoever puts it where they find
+    /// it.
+    fn client_metadata(&self, query: ClientMetadataQuery) -> Pending<'_, ClientMetadata>;
     /// Ends what was started for this engine alone, and waits for it.
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }

@@ -27,6 +27,9 @@ pub struct EngineFailure {
     /// What to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The server that it is about, where whoever asks can do something about that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
 }
 
 impl EngineFailure {
@@ -46,7 +49,15 @@ impl EngineFailure {
             code: Cow::Borrowed(code),
             message: message.into(),
             hint: None,
+            server: None,
         }
+    }
+
+    /// Says which server it is about.
+    #[must_use]
+    pub fn about(mut self, server: impl Into<String>) -> Self {
+        self.server = Some(server.into());
+        self
     }
 
     /// Says what to do.

@@ -11,11 +11,13 @@
 //! | `servers` | servers and how they are | |
 //! | `tools` | tools, and calls of them | |
 //! | `resources`, `prompts` | what else servers offer | |
+//! | `logins` | logins to servers | tokens |
 //! | `secrets` | whether secrets can be had | secrets |
 //! | `overview` | everything at one glance | |
 
 mod engine;
 mod failure;
+mod logins;
 mod overview;
 mod prompts;
 mod resources;
@@ -25,6 +27,10 @@ mod tools;
 
 pub use engine::{Engine, Pending};
 pub use failure::{Blame, EngineFailure};
+pub use logins::{
+    ClientMetadata, ClientMetadataQuery, KeptLogin, LoginAnswer, LoginOffer, LoginReport,
+    LoginRequest, LoginsQuery, LoginsReport, LogoutReport, OneLogin, RegistrationKind,
+};
 pub use overview::{AgentReport, Credentials, GatewayReport, Overview};
 pub use prompts::{
     PromptArgumentReport, PromptMessageReport, PromptReport, PromptRequest, PromptSummary,

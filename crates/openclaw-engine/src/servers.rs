@@ -118,8 +118,10 @@ pub struct ServerDetails {
     pub server_info: Option<String>,
     /// The session that the server assigned, shortened: who has it can take part.
     pub session_id: Option<String>,
-    /// When the login expires.
+    /// When the token of the login expires.
     pub token_expires_at: Option<String>,
+    /// Whether it is renewed without a person.
+    pub token_renewable: Option<bool>,
     /// What the login allows.
     pub scopes: Option<Vec<String>>,
     /// Who issued it.

@@ -12,6 +12,9 @@ use openclaw_process::{GuardianProgram, Launcher};
 use openclaw_secrets::Redactor;
 use openclaw_state::StateDirectory;
 
+use crate::answers::logins::BegunLogin;
+use crate::answers::running::RunningLogins;
+
 /// What a runtime is made of.
 pub struct RuntimeSetup {
     /// The configuration.
@@ -31,6 +34,7 @@ pub struct RuntimeSetup {
 pub struct Runtime {
     pub(crate) servers: Servers,
     pub(crate) redactor: Redactor,
+    pub(crate) logins: RunningLogins<BegunLogin>,
     environment: Vec<(OsString, OsString)>,
     pub(crate) directory: PathBuf,
 }
@@ -57,6 +61,7 @@ impl Runtime {
         Ok(Self {
             servers: servers.map_err(|error| unusable(&error))?,
             redactor: setup.redactor,
+            logins: RunningLogins::default(),
             environment: setup.environment,
             directory: setup.directory,
         })

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use openclaw_config::shell_word;
 use openclaw_content::{shown_line, shown_text};
 use openclaw_engine::{
     ApprovalReport, ApprovalRequest, CallArguments, CallReport, CallRequest, EngineFailure,
@@ -95,11 +96,14 @@ impl Runtime {
                 CallEnd::InvalidArguments => EngineFailure::asker("invalid-arguments", problem)
                     .hint(format!(
                         "`openclaw mcp tools {} --json` shows what the tool takes",
-                        tool.server.name()
+                        shell_word(tool.server.name())
                     )),
                 CallEnd::Denied => EngineFailure::operation("denied", problem),
                 CallEnd::UnknownTool => EngineFailure::asker("unknown-tool", problem),
                 CallEnd::Unknown => EngineFailure::operation("outcome-unknown", problem),
+                CallEnd::NeedsLogin => {
+                    EngineFailure::operation("needs-auth", problem).about(tool.server.name())
+                }
                 CallEnd::Ok | CallEnd::ToolError | CallEnd::Rejected | CallEnd::NotDone => {
                     EngineFailure::operation("call-failed", problem)
                 }

@@ -1,18 +1,22 @@
 //! The answer to each question.
 
 mod calling;
+pub(crate) mod logins;
 mod offers;
+pub(crate) mod running;
 
 use std::sync::Arc;
 
 use openclaw_config::ValueOwner;
 use openclaw_content::shown_line;
 use openclaw_engine::{
-    AgentReport, ApprovalReport, ApprovalRequest, CallReport, CallRequest, Credentials, Engine,
-    EngineFailure, GatewayReport, LogsReport, OfServer, OneServer, Overview, Pending, PromptReport,
-    PromptRequest, PromptsReport, ReadReport, ReadRequest, ResourcesReport, SecretRemark,
-    SecretReport, SecretTrouble, SecretsQuery, SecretsReport, ServerDetails, ServersQuery,
-    ServersReport, ToolsReport,
+    AgentReport, ApprovalReport, ApprovalRequest, AuthKind, CallReport, CallRequest,
+    ClientMetadata, ClientMetadataQuery, Credentials, Engine, EngineFailure, GatewayReport,
+    LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport,
+    LogsReport, OfServer, OneLogin, OneServer, Overview, Pending, PromptReport, PromptRequest,
+    PromptsReport, ReadReport, ReadRequest, ResourcesReport, SecretRemark, SecretReport,
+    SecretTrouble, SecretsQuery, SecretsReport, ServerDetails, ServersQuery, ServersReport,
+    ShownState, ToolsReport,
 };
 use openclaw_mcp::{AgentPlan, PlannedServer};
 
@@ -43,7 +47,7 @@ impl Engine for Runtime {
             let (agent, server) = self.one(&query)?;
             let names = [server.name().to_owned()];
             self.servers.start(&agent, Some(&names)).await;
-            Ok(self.details(&agent, &server))
+            Ok(self.details(&agent, &server).await)
         })
     }
 
@@ -56,7 +60,7 @@ impl Engine for Runtime {
                 return Err(EngineFailure::operation("denied", message));
             }
             self.servers.connect(&server).await;
-            Ok(self.details(&agent, &server))
+            Ok(self.details(&agent, &server).await)
         })
     }
 
@@ -64,7 +68,7 @@ impl Engine for Runtime {
         Box::pin(async move {
             let (agent, server) = self.one(&query)?;
             self.servers.disconnect(&server).await;
-            Ok(self.details(&agent, &server))
+            Ok(self.details(&agent, &server).await)
         })
     }
 
@@ -204,6 +208,30 @@ impl Engine for Runtime {
         })
     }
 
+    fn logins(&self, query: LoginsQuery) -> Pending<'_, LoginsReport> {
+        Box::pin(self.answer_logins(query))
+    }
+
+    fn begin_login(&self, request: LoginRequest) -> Pending<'_, LoginOffer> {
+        Box::pin(self.answer_begin_login(request))
+    }
+
+    fn await_login(&self, query: OneLogin) -> Pending<'_, LoginReport> {
+        Box::pin(self.answer_await_login(query))
+    }
+
+    fn finish_login(&self, answer: LoginAnswer) -> Pending<'_, LoginReport> {
+        Box::pin(self.answer_finish_login(answer))
+    }
+
+    fn logout(&self, query: OneServer) -> Pending<'_, LogoutReport> {
+        Box::pin(self.answer_logout(query))
+    }
+
+    fn client_metadata(&self, query: ClientMetadataQuery) -> Pending<'_, ClientMetadata> {
+        Box::pin(async move { self.answer_client_metadata(query) })
+    }
+
     fn close(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(self.servers.shutdown())
     }
@@ -230,10 +258,18 @@ impl Runtime {
         }
     }
 
-    fn details(&self, agent: &AgentPlan, server: &Arc<PlannedServer>) -> ServerDetails {
+    async fn details(&self, agent: &AgentPlan, server: &Arc<PlannedServer>) -> ServerDetails {
+        let login = match self.servers.login_state(server).await {
+            Ok(login) => login,
+            Err(error) => {
+                let name = server.name();
+                tracing::warn!(server = name, "the saved login can't be looked at: {error}");
+                None
+            }
+        };
         let tools = self.servers.tools(agent, None);
         let view = self.servers.view_one(agent, server);
-        details(self, &view, &tools)
+        details(self, &view, &tools, login)
     }
 
     /// Starts one server or all, and says which can't be asked.
@@ -251,25 +287,35 @@ impl Runtime {
         let views = self.servers.view(agent);
         let views = views.iter();
         let is_meant = |name: &str| server.is_none_or(|server| server == name);
-        let problems = views
+        let reports = views
             .filter(|view| is_meant(view.server.name()))
-            .map(|view| report(view, &tools, &self.redactor))
-            .filter_map(|report| problem(&report, server.is_some()));
-        let problems: Vec<String> = problems.collect();
-        // Whoever asks for one server wants to know why it can't be asked, and nothing else.
-        match (server, problems.first()) {
-            (Some(_), Some(problem)) => Err(EngineFailure::operation(
-                "server-not-ready",
-                problem.clone(),
-            )),
-            _ => Ok(problems),
+            .map(|view| report(view, &tools, &self.redactor));
+        let mut problems = Vec::new();
+        for report in reports {
+            let Some(problem) = problem(&report, server.is_some()) else {
+                continue;
+            };
+            // Whoever asks for one server wants to know why it can't be asked, and nothing else.
+            if server.is_some() {
+                return Err(if needs_login(&report) {
+                    EngineFailure::operation("needs-auth", problem).about(report.name)
+                } else {
+                    EngineFailure::operation("server-not-ready", problem)
+                });
+            }
+            problems.push(problem);
         }
+        Ok(problems)
     }
+}
+
+/// Whether a login would help.
+fn needs_login(report: &openclaw_engine::ServerReport) -> bool {
+    report.state == ShownState::NeedsAuth && report.auth == AuthKind::Oauth
 }
 
 /// Why a server can't be asked, if it can't.
 fn problem(report: &openclaw_engine::ServerReport, is_named: bool) -> Option<String> {
-    use openclaw_engine::ShownState;
     let word = match report.state {
         ShownState::Ready => return None,
         // Whoever asks for all of them does not mean those.
@@ -278,7 +324,8 @@ fn problem(report: &openclaw_engine::ServerReport, is_named: bool) -> Option<Str
         ShownState::Stopped => "is stopped",
         ShownState::Connecting => "is still connecting",
         ShownState::Restarting => "was lost and is being restarted",
-        ShownState::NeedsAuth => "needs a login",
+        ShownState::NeedsAuth if needs_login(report) => "needs a login",
+        ShownState::NeedsAuth => "does not let us in",
         ShownState::Failed => "has failed",
     };
     let name = &report.name;

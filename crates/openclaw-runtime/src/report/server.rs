@@ -6,9 +6,11 @@ use openclaw_config::{Authorization, ConfigValue, Launch, RemoteTransport};
 use openclaw_engine::{AuthKind, ServerDetails, ServerReport, ShownState, TransportKind};
 use openclaw_mcp::{AgentTools, PlannedServer, ServerView, Standing, Status, written_moment};
 use openclaw_mcp_client::Transport;
+use openclaw_oauth::LoginState;
 use openclaw_process::find_program;
 use openclaw_secrets::Redactor;
 
+use crate::answers::logins::moment;
 use crate::runtime::Runtime;
 
 /// How a server of an agent is.
@@ -36,7 +38,7 @@ pub(crate) fn report(view: &ServerView, tools: &AgentTools, redactor: &Redactor)
             .unwrap_or_default(),
         enabled: server.configured.enabled,
         state,
-        auth: launch.map_or(AuthKind::None, |launch| auth(launch, state)),
+        auth: launch.map_or(AuthKind::None, |launch| auth(launch, state, view.has_login)),
         tools: offered.count(),
         resources: catalog.resources.len(),
         prompts: catalog.prompts.len(),
@@ -48,7 +50,12 @@ pub(crate) fn report(view: &ServerView, tools: &AgentTools, redactor: &Redactor)
 }
 
 /// A server in detail.
-pub(crate) fn details(runtime: &Runtime, view: &ServerView, tools: &AgentTools) -> ServerDetails {
+pub(crate) fn details(
+    runtime: &Runtime,
+    view: &ServerView,
+    tools: &AgentTools,
+    login: Option<LoginState>,
+) -> ServerDetails {
     let connection = view.state.as_ref().and_then(|it| it.connection.as_ref());
     let diagnostics = connection.map(|connection| connection.diagnostics());
     let stderr = match (&diagnostics, &view.state) {
@@ -69,9 +76,12 @@ pub(crate) fn details(runtime: &Runtime, view: &ServerView, tools: &AgentTools) 
             .as_ref()
             .and_then(|it| it.session.as_deref())
             .map(hidden),
-        token_expires_at: None,
-        scopes: None,
-        issuer: None,
+        token_expires_at: login
+            .as_ref()
+            .and_then(|login| Some(written_moment(moment(login.expires_at?)))),
+        token_renewable: login.as_ref().map(|login| login.is_renewable),
+        scopes: login.as_ref().map(|login| login.scopes.clone()),
+        issuer: login.map(|login| login.issuer),
         last_heartbeat: view
             .state
             .as_ref()
@@ -138,14 +148,14 @@ fn target(launch: &Launch, redactor: &Redactor) -> String {
     redactor.redact(&text).into_owned()
 }
 
-fn auth(launch: &Launch, state: ShownState) -> AuthKind {
+fn auth(launch: &Launch, state: ShownState, has_login: bool) -> AuthKind {
     let Launch::Remote(remote) = launch else {
         return AuthKind::None;
     };
     match &remote.authorization {
         Authorization::Header(ConfigValue::Plain { .. } | ConfigValue::Reference { .. })
         | Authorization::ApiKey(_) => AuthKind::ApiKey,
-        Authorization::OAuth(settings) if settings.required => AuthKind::Oauth,
+        Authorization::OAuth(settings) if settings.required || has_login => AuthKind::Oauth,
         Authorization::OAuth(_) if state == ShownState::NeedsAuth => AuthKind::Oauth,
         Authorization::OAuth(_) => AuthKind::None,
     }
