@@ -72,6 +72,8 @@ pub(crate) struct Told {
     pub(crate) message: String,
     /// What to do.
     pub(crate) hint: Option<String>,
+    /// The server that somebody has to log in to, if that is the reason.
+    pub(crate) login: Option<String>,
 }
 
 impl Failure {
@@ -91,6 +93,7 @@ impl Failure {
             code: Cow::Borrowed(code),
             message: message.into(),
             hint: None,
+            login: None,
         }))
     }
 
@@ -105,6 +108,7 @@ impl Failure {
 
 impl From<EngineFailure> for Failure {
     fn from(failure: EngineFailure) -> Self {
+        let needs_login = failure.code == "needs-auth";
         Self::Told(Box::new(Told {
             exit: match failure.blame {
                 Blame::Operation => Exit::Failed,
@@ -113,6 +117,7 @@ impl From<EngineFailure> for Failure {
             code: failure.code,
             message: failure.message,
             hint: failure.hint,
+            login: failure.server.filter(|_| needs_login),
         }))
     }
 }

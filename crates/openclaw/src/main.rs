@@ -2,6 +2,7 @@
 //!
 //! | module | owns | never contains |
 //! |---|---|---|
+//! | `browser` | opening a page in the person's browser | what the page is for |
 //! | `cli` | the commands, their options and help | what they do |
 //! | `commands` | what each command does | formatting of failures |
 //! | `output` | the standard streams, broken pipes, colour | |
@@ -12,6 +13,7 @@
 //! | `operation` | the identifier of what is being done | |
 //! | `panic` | what is said when we fail ourselves | |
 
+mod browser;
 mod cli;
 mod commands;
 mod failure;

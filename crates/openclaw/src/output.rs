@@ -144,6 +144,32 @@ impl Output {
         write(&mut self.stderr, text.as_bytes())
     }
 
+    /// Shows an address to open, beside the result. It holds what only looks like a credential, and a
+    /// person needs all of it.
+    pub(crate) fn show_address(&mut self, address: &str) -> Result<(), Failure> {
+        self.progress(None);
+        let address = self.redactor.redact_learned(address);
+        let address: String = address.chars().filter(char::is_ascii_graphic).collect();
+        write(&mut self.stderr, format!("\n  {address}\n\n").as_bytes())
+    }
+
+    /// Shows something that we have drawn, beside the result.
+    pub(crate) fn show_drawing(&mut self, drawing: &str) -> Result<(), Failure> {
+        self.progress(None);
+        write(&mut self.stderr, drawing.as_bytes())
+    }
+
+    /// What messages are laid out on.
+    pub(crate) fn messages_page(&self) -> Page {
+        let width = terminal_size::terminal_size_of(io::stderr());
+        Page {
+            width: width
+                .filter(|_| self.is_watched)
+                .map(|(width, _)| usize::from(width.0)),
+            coloured: self.is_watched && AutoStream::choice(&io::stderr()) != ColorChoice::Never,
+        }
+    }
+
     /// Writes sentences that a person should know beside the result.
     pub(crate) fn warn(&mut self, sentences: &[String]) -> Result<(), Failure> {
         for sentence in sentences {

@@ -59,6 +59,26 @@ pub(crate) enum McpCommand {
     /// Adds a server after trying it, or connects a configured one again
     #[command(visible_alias = "add")]
     Connect(Box<ConnectOptions>),
+    /// Logs in to a server, with a browser here or elsewhere
+    #[command(visible_alias = "login")]
+    Auth(AuthOptions),
+    /// Gives up the login to a server, also at the authorization server
+    Logout {
+        /// The server
+        name: String,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Prints the document that describes this client to authorization servers
+    ClientMetadata {
+        /// The server whose settings it is for [default: the usual settings]
+        name: Option<String>,
+        /// Where the document will be [default: `auth.clientMetadataUrl` of the server]
+        #[arg(long, value_name = "URL", required_unless_present = "name")]
+        url: Option<String>,
+        #[command(flatten)]
+        json: Json,
+    },
     /// Stops a server until somebody asks for it
     Disconnect {
         /// The server
@@ -176,6 +196,27 @@ pub(crate) struct CallOptions {
     /// Prints what the model would read
     #[arg(long)]
     pub(crate) framed: bool,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+/// Where one logs in, and how.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without a browser on this machine, open the address that is shown anywhere. If the \
+                  browser then can't reach this machine, copy the address that it shows:\n  \
+                  openclaw mcp auth NAME --code -     reads it from the standard input"
+)]
+pub(crate) struct AuthOptions {
+    /// The server
+    pub(crate) name: String,
+    /// Ends a login that was begun before: a code, or the address that the browser was sent to; `-`
+    /// reads it from the standard input
+    #[arg(long, value_name = "CODE_OR_URL", allow_hyphen_values = true)]
+    pub(crate) code: Option<String>,
+    /// Shows the address, and opens no browser
+    #[arg(long, conflicts_with = "code")]
+    pub(crate) no_browser: bool,
     #[command(flatten)]
     pub(crate) json: Json,
 }
@@ -318,6 +359,8 @@ mod tests {
             (&["add", "https://x.example"], "Connect"),
             (&["add", "x", "--command", "npx", "--arg", "-y"], "Connect"),
             (&["unset", "x"], "Remove"),
+            (&["login", "x"], "Auth"),
+            (&["logout", "x"], "Logout"),
             (&["reload"], "Refresh"),
             (&["probe"], "Probe"),
             (&["doctor", "x", "--probe"], "Doctor"),

@@ -12,7 +12,7 @@ use crate::logging::{LogFormat, LogLevel};
 
 pub(crate) use import::ImportOptions;
 pub(crate) use mcp::{
-    CallOptions, ConnectOptions, McpCommand, McpOptions, ReadOptions, TransportWord,
+    AuthOptions, CallOptions, ConnectOptions, McpCommand, McpOptions, ReadOptions, TransportWord,
 };
 
 /// Connects AI agents to MCP servers, and offers the agent to every MCP client.

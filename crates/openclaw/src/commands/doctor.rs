@@ -2,8 +2,8 @@
 
 mod checks;
 
-use openclaw_config::{Config, ValueOwner, load};
-use openclaw_engine::{OneServer, SecretsQuery, ServerReport, ShownState};
+use openclaw_config::{Config, Launch, ValueOwner, load};
+use openclaw_engine::{AuthKind, LoginsQuery, OneServer, SecretsQuery, ServerReport, ShownState};
 use serde_json::{Value as Json, json};
 
 use crate::cli::DoctorOptions;
@@ -12,7 +12,7 @@ use crate::commands::configuration::unknown_server;
 use crate::commands::engine::{answered, with_engine};
 use crate::commands::mcp::settled;
 use crate::failure::{Exit, Failure};
-use crate::render::{Page, Tone, count, name};
+use crate::render::{Page, Tone, count, name, word};
 
 /// How bad something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +126,7 @@ pub(super) fn run(
             }
         }
         findings.extend(secrets(session, config, scope)?);
+        findings.extend(logins(session, config, scope, agent.clone())?);
         if options.probe {
             // What is known to be missing need not be said twice.
             let mut probed = probed(session, scope, agent)?;
@@ -177,6 +178,40 @@ fn secrets(
     }
 }
 
+/// Looks at the logins that are kept. Nothing is looked at where none can be.
+fn logins(
+    session: &mut Session<'_>,
+    config: &Config,
+    scope: &Scope,
+    agent: Option<String>,
+) -> Result<Vec<Finding>, Failure> {
+    let has_remote = config.servers().any(|server| {
+        let sound = server.definition.sound();
+        sound.is_some_and(|sound| matches!(sound.launch, Launch::Remote(_)))
+    });
+    if !has_remote {
+        return Ok(Vec::new());
+    }
+    let query = LoginsQuery {
+        agent,
+        server: match scope {
+            Scope::Server(name) => Some(name.clone()),
+            Scope::Everything | Scope::Servers => None,
+        },
+    };
+    let report = with_engine(session, async |engine, session| {
+        answered(session.output, "looking at logins", engine.logins(query)).await
+    });
+    match report {
+        Ok(report) => Ok(checks::logins(&report)),
+        Err(Failure::Told(told)) => {
+            let message = format!("logins can't be looked at: {}", told.message);
+            Ok(vec![Finding::new(Level::Problem, "logins", message)])
+        }
+        Err(other) => Err(other),
+    }
+}
+
 /// Starts or reaches the servers that are looked at.
 fn probed(
     session: &mut Session<'_>,
@@ -204,14 +239,21 @@ fn probe_finding(server: &ServerReport) -> Option<Finding> {
             let message = format!("{called} is connected, {}", count(server.tools, "tool"));
             Finding::new(Level::Fine, "servers", message)
         }
+        ShownState::NeedsAuth if server.auth == AuthKind::ApiKey => {
+            let message = format!("{called} does not let us in: {reason}");
+            Finding::new(Level::Problem, "servers", message)
+                .fix("put a key that is good into the configuration")
+        }
         ShownState::NeedsAuth => {
             Finding::new(Level::Problem, "servers", format!("{called} needs a login"))
-                .fix(format!("run `openclaw mcp auth {called}`"))
+                .fix(format!("run `openclaw mcp auth {}`", word(&server.name)))
         }
         ShownState::Failed | ShownState::Connecting | ShownState::Restarting => {
             let message = format!("{called} can't be connected: {reason}");
-            Finding::new(Level::Problem, "servers", message)
-                .fix(format!("look at `openclaw mcp logs {called}`"))
+            Finding::new(Level::Problem, "servers", message).fix(format!(
+                "look at `openclaw mcp logs {}`",
+                word(&server.name)
+            ))
         }
         ShownState::Stopped | ShownState::Disabled => return None,
     };

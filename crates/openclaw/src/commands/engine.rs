@@ -14,8 +14,11 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::signals::Signals;
 
-/// How long servers may take to stop.
-const CLOSING: Duration = Duration::from_secs(6);
+/// How long servers may take to stop, and a login that is being renewed to be saved. Servers have a
+/// limit of their own, of a few seconds; whoever gives up on a renewal loses the login.
+const CLOSING: Duration = Duration::from_secs(40);
+/// How long it takes before a person is told what is waited for.
+const SILENT_CLOSING: Duration = Duration::from_secs(7);
 /// How often what is going on is said anew.
 const TICK: Duration = Duration::from_millis(100);
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -71,8 +74,18 @@ async fn ask<T>(
         result = question(engine, session) => result,
     };
     session.output.progress(None);
-    if tokio::time::timeout(CLOSING, engine.close()).await.is_err() {
-        tracing::warn!("servers did not stop in time and are ended by force");
+    let mut closing = engine.close();
+    if tokio::time::timeout(SILENT_CLOSING, &mut closing)
+        .await
+        .is_err()
+    {
+        // What can't be said is not worth losing the login for.
+        let _ = session
+            .output
+            .explain("waiting until the renewed login is saved …\n");
+        if tokio::time::timeout(CLOSING, closing).await.is_err() {
+            tracing::warn!("something did not end in time and is ended by force");
+        }
     }
     result
 }

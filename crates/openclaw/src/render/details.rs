@@ -27,7 +27,12 @@ pub(crate) fn details(details: &ServerDetails, now: SystemTime, page: Page) -> S
         .as_deref()
         .and_then(|moment| expiry::until(moment, now));
     facts.add("Auth", Some(auth_words(report.auth, expiry.as_deref())));
-    facts.foreign("Login ends", details.token_expires_at.as_deref());
+    let ends = details.token_expires_at.as_deref();
+    let ends = ends.map(|moment| match details.token_renewable {
+        Some(true) => format!("{moment}, renewed by itself"),
+        Some(false) | None => moment.to_owned(),
+    });
+    facts.foreign("Token ends", ends.as_deref());
     facts.foreign("Issuer", details.issuer.as_deref());
     let scopes = details.scopes.as_ref().map(|scopes| scopes.join(" "));
     facts.foreign("Scopes", scopes.as_deref());

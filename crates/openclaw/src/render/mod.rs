@@ -7,19 +7,23 @@ mod content;
 mod details;
 mod expiry;
 mod import;
+mod login;
 mod overview;
 mod prompts;
+pub(crate) mod qr;
 mod resources;
 mod servers;
 mod stored;
 mod tools;
 
+use openclaw_config::shell_word;
 use openclaw_content::shown_line;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 pub(crate) use content::{blob_line, block, call, framed};
 pub(crate) use details::details;
 pub(crate) use import::{ImportLine, ImportOutcome, ImportReport, ImportedFile, import};
+pub(crate) use login::login;
 pub(crate) use overview::overview;
 pub(crate) use prompts::{prompt, prompts};
 pub(crate) use resources::{read, resources};
@@ -95,6 +99,11 @@ pub(crate) fn name(text: &str) -> String {
     } else {
         shown
     }
+}
+
+/// A foreign name as a word of a command that somebody is told to run.
+pub(crate) fn word(text: &str) -> String {
+    shell_word(&name(text)).into_owned()
 }
 
 /// The beginning of a line that has at most so many columns.

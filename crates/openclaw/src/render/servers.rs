@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use openclaw_engine::{AuthKind, ServerReport, ShownState, TransportKind};
 use unicode_width::UnicodeWidthStr;
 
-use crate::render::{Page, Tone, expiry, name, padded};
+use crate::render::{Page, Tone, expiry, name, padded, word};
 
 /// The columns of a name that stands beside its target.
 const NARROWEST: usize = 14;
@@ -78,8 +78,11 @@ fn entry(server: &ServerReport, expiry: Option<&str>, column: usize, page: Page)
         let line = page.line(error, column + label.len() + 2);
         text.push_str(&format!("{margin}{label}: {line}\n"));
     }
-    if server.state == ShownState::NeedsAuth {
-        text.push_str(&format!("{margin}Log in: openclaw mcp auth {shown}\n"));
+    // The reason usually says so itself.
+    let is_told = |error: &String| error.contains("openclaw mcp auth");
+    if server.state == ShownState::NeedsAuth && !server.error.as_ref().is_some_and(is_told) {
+        let server = word(&server.name);
+        text.push_str(&format!("{margin}Log in: openclaw mcp auth {server}\n"));
     }
     text
 }

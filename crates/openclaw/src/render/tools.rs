@@ -3,7 +3,7 @@
 use openclaw_engine::ToolReport;
 use serde_json::Value as Json;
 
-use crate::render::{Page, Tone, count, name};
+use crate::render::{Page, Tone, count, name, word};
 
 /// How many arguments of a tool are named.
 const ARGUMENTS: usize = 12;
@@ -45,7 +45,8 @@ fn entry(tool: &ToolReport, page: Page) -> String {
         ));
     }
     if tool.changed {
-        let words = format!("its definition has changed: `openclaw mcp approve {called}`");
+        let tool = word(&tool.name);
+        let words = format!("its definition has changed: `openclaw mcp approve {tool}`");
         text.push_str(&format!("      {}\n", page.paint(Tone::Attention, &words)));
     }
     text

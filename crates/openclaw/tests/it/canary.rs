@@ -98,7 +98,7 @@ fn shows<'s>(text: &str, secrets: &'s [String]) -> Option<(&'s str, &'static str
 }
 
 #[track_caller]
-fn assert_hidden(what: &str, text: &str, secrets: &[String]) {
+pub(crate) fn assert_hidden(what: &str, text: &str, secrets: &[String]) {
     if let Some((secret, how)) = shows(text, secrets) {
         let at = text.find(&secret[..secret.floor_char_boundary(WINDOW)]);
         let around = at.map(|at| {
@@ -110,7 +110,7 @@ fn assert_hidden(what: &str, text: &str, secrets: &[String]) {
     }
 }
 
-fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
+pub(crate) fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap().flatten() {
         let path = entry.path();
         if path.is_dir() {

@@ -26,6 +26,9 @@ mod lab;
 mod listing;
 #[cfg(test)]
 mod logging;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod logins;
 #[cfg(test)]
 mod mcp;
 #[cfg(target_os = "linux")]

@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod keyring;
+mod logins;
 
 use std::path::Path;
 

@@ -7,11 +7,12 @@ use std::path::Path;
 use openclaw_config::{
     Config, ConfigValue, ConfiguredServer, Definition, Kind, Launch, Problem, Report, StdioLaunch,
 };
-use openclaw_engine::{SecretTrouble, SecretsReport};
+use openclaw_content::shown_line;
+use openclaw_engine::{LoginsReport, SecretTrouble, SecretsReport};
 use openclaw_process::find_program;
 
 use crate::commands::doctor::{Finding, Level};
-use crate::render::count;
+use crate::render::{count, name};
 
 /// What is wrong with the file.
 pub(super) fn configuration(report: &Report, path: &Path) -> Vec<Finding> {
@@ -165,6 +166,47 @@ pub(super) fn secrets(report: &SecretsReport) -> Vec<Finding> {
     if report.secrets.iter().all(|secret| secret.error.is_none()) {
         let message = format!("{} can be read", count(report.secrets.len(), "secret"));
         findings.push(Finding::new(Level::Fine, "secrets", message));
+    }
+    findings
+}
+
+/// Whether the logins that are kept can be used.
+pub(super) fn logins(report: &LoginsReport) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if report.logins.is_empty() {
+        return findings;
+    }
+    for login in &report.logins {
+        let server = name(&login.server);
+        let finding = match &login.problem {
+            Some(problem) => {
+                let problem = shown_line(problem, 500);
+                let message = format!("the login to {server} can't be used: {problem}");
+                let finding = Finding::new(Level::Problem, "logins", message);
+                match &login.hint {
+                    Some(hint) => finding.fix(shown_line(hint, 500)),
+                    None => finding,
+                }
+            }
+            None => {
+                let issuer = login.issuer.as_deref().unwrap_or_default();
+                let issuer = shown_line(issuer, 200);
+                let renewed = if login.renewable {
+                    ", renewed by itself"
+                } else {
+                    ""
+                };
+                let message = format!("logged in to {server} by {issuer}{renewed}");
+                Finding::new(Level::Fine, "logins", message)
+            }
+        };
+        findings.push(finding.of(&login.server));
+    }
+    for remark in &report.remarks {
+        let fix = "where there is a keyring (GNOME Keyring, KWallet, KeePassXC), log out of all \
+                   servers, delete the file, and log in again; without one, whoever can read your \
+                   files can read the logins";
+        findings.push(Finding::new(Level::Warning, "logins", remark.clone()).fix(fix));
     }
     findings
 }

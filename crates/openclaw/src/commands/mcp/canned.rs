@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use openclaw_engine::{
     AgentReport, ApprovalReport, ApprovalRequest, AuthKind, CallReport, CallRequest,
-    ContentsReport, Credentials, Engine, EngineFailure, GatewayReport, LogsReport, OfServer,
-    OneServer, Overview, Pending, PromptArgumentReport, PromptMessageReport, PromptReport,
-    PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest, ResourceSummary,
-    ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServerReport, ServersQuery,
-    ServersReport, ShownState, TemplateSummary, ToolReport, ToolsReport, TransportKind,
+    ClientMetadata, ClientMetadataQuery, ContentsReport, Credentials, Engine, EngineFailure,
+    GatewayReport, KeptLogin, LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery,
+    LoginsReport, LogoutReport, LogsReport, OfServer, OneLogin, OneServer, Overview, Pending,
+    PromptArgumentReport, PromptMessageReport, PromptReport, PromptRequest, PromptSummary,
+    PromptsReport, ReadReport, ReadRequest, RegistrationKind, ResourceSummary, ResourcesReport,
+    SecretsQuery, SecretsReport, ServerDetails, ServerReport, ServersQuery, ServersReport,
+    ShownState, TemplateSummary, ToolReport, ToolsReport, TransportKind,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -115,6 +117,7 @@ fn details(report: ServerReport) -> ServerDetails {
         server_info: Some(format!("{HOSTILE} 1.0")),
         session_id: Some("5f3a…".to_owned()),
         token_expires_at: oauth.then(|| "2000-01-01T00:00:00Z".to_owned()),
+        token_renewable: oauth.then_some(true),
         scopes: oauth.then(|| vec!["read".to_owned(), "write".to_owned()]),
         issuer: oauth.then(|| "https://login.example".to_owned()),
         last_heartbeat: None,
@@ -122,6 +125,16 @@ fn details(report: ServerReport) -> ServerDetails {
         resolved_command: report.pid.map(|_| "/usr/bin/npx".to_owned()),
         passed_over: 0,
         report,
+    }
+}
+
+fn login_report(server: &str) -> LoginReport {
+    LoginReport {
+        server: server.to_owned(),
+        issuer: format!("https://login.example{HOSTILE}"),
+        scopes: vec!["read".to_owned(), HOSTILE.to_owned()],
+        token_expires_at: Some("2000-01-01T00:00:00Z".to_owned()),
+        renewable: true,
     }
 }
 
@@ -241,6 +254,73 @@ impl Engine for Canned {
             changed: request.tool != "same",
             tool: request.tool,
             server: "everything".to_owned(),
+        })
+    }
+
+    fn logins(&self, _query: LoginsQuery) -> Pending<'_, LoginsReport> {
+        let kept = |server: &str, problem: Option<String>| KeptLogin {
+            server: server.to_owned(),
+            issuer: Some(format!("https://login.example{HOSTILE}")),
+            token_expires_at: None,
+            renewable: problem.is_none(),
+            hint: problem.is_some().then(|| format!("log in again{HOSTILE}")),
+            problem,
+        };
+        ready(LoginsReport {
+            logins: vec![
+                kept("linear", None),
+                kept("notes", Some(format!("the login has ended: {HOSTILE}"))),
+            ],
+            remarks: vec!["the key to saved logins is in a file".to_owned()],
+        })
+    }
+
+    fn begin_login(&self, request: LoginRequest) -> Pending<'_, LoginOffer> {
+        if request.server != "linear" {
+            return unknown("unknown-server", "server \"x\"", "did you mean linear?");
+        }
+        ready(LoginOffer {
+            server: request.server,
+            login: "login-1".to_owned(),
+            url: "https://login.example/authorize?state=abc&code_challenge=def".to_owned(),
+            issuer: format!("https://login.example{HOSTILE}"),
+            found: "that the server names".to_owned(),
+            registration: RegistrationKind::Dynamic,
+            client_id: HOSTILE.to_owned(),
+            why: format!("it registers clients {HOSTILE}"),
+            scopes: vec!["read".to_owned(), HOSTILE.to_owned()],
+            redirect_url: "http://127.0.0.1:1/callback".to_owned(),
+            listening: !request.by_hand,
+            ends_at: "2000-01-01T00:00:00Z".to_owned(),
+            remarks: vec!["there is no keyring".to_owned()],
+        })
+    }
+
+    fn await_login(&self, _query: OneLogin) -> Pending<'_, LoginReport> {
+        ready(login_report("linear"))
+    }
+
+    fn finish_login(&self, answer: LoginAnswer) -> Pending<'_, LoginReport> {
+        ready(login_report(&answer.server))
+    }
+
+    fn logout(&self, query: OneServer) -> Pending<'_, LogoutReport> {
+        let (revoked, reason) = match query.server.as_str() {
+            "withdrawn" => (Some(true), None),
+            "kept" => (Some(false), Some(format!("HTTP status 503 {HOSTILE}"))),
+            _ => (None, None),
+        };
+        ready(LogoutReport {
+            was_logged_in: query.server != "nobody",
+            server: query.server,
+            revoked,
+            reason,
+        })
+    }
+
+    fn client_metadata(&self, query: ClientMetadataQuery) -> Pending<'_, ClientMetadata> {
+        ready(ClientMetadata {
+            document: json!({ "client_id": query.url }),
         })
     }
 

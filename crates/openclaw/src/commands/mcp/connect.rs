@@ -1,17 +1,17 @@
 //! A new server: tried, then written to the configuration.
 
 use openclaw_config::Config;
-use openclaw_engine::{OneServer, ServerDetails, ShownState};
+use openclaw_engine::{AuthKind, OneServer, ServerDetails, ShownState};
 use serde_json::{Value as Json, json};
 
 use crate::cli::ConnectOptions;
 use crate::commands::Session;
 use crate::commands::configuration::usable_config;
-use crate::commands::engine::{answered, with_engine_of};
+use crate::commands::engine::{answered, with_engine, with_engine_of};
 use crate::commands::mcp::credentials::credentials;
 use crate::commands::mcp::entry::{NewServer, Wanted, wanted};
 use crate::commands::mcp::keeping::{Keeper, KeptServer};
-use crate::commands::mcp::{definitions, keeping, servers, trial};
+use crate::commands::mcp::{definitions, keeping, login, servers, trial};
 use crate::failure::{Exit, Failure};
 use crate::render::{self, StoredCredential};
 
@@ -110,6 +110,13 @@ fn add(
     }
     session.output.warn(&forgotten.warnings)?;
     forgotten.ended()?;
+    // It may take its time, and everything else is done.
+    let needs_login = |it: &ServerDetails| {
+        it.report.state == ShownState::NeedsAuth && it.report.auth == AuthKind::Oauth
+    };
+    if details.as_ref().is_some_and(needs_login) && !options.json.wanted {
+        offer_login(session, name)?;
+    }
     Ok(Exit::Done)
 }
 
@@ -194,7 +201,11 @@ fn tell(session: &mut Session<'_>, written: &Written<'_>) -> Result<(), Failure>
     let state = match details {
         None => "not tried".to_owned(),
         Some(details) if details.report.state == ShownState::NeedsAuth => {
-            "needs a login".to_owned()
+            if details.report.auth == AuthKind::Oauth {
+                "needs a login".to_owned()
+            } else {
+                "the server does not take the credentials".to_owned()
+            }
         }
         Some(details) => format!("connected, {}", render::count(details.report.tools, "tool")),
     };
@@ -202,7 +213,18 @@ fn tell(session: &mut Session<'_>, written: &Written<'_>) -> Result<(), Failure>
         .output
         .print(&format!("{name}: {state}; written to {path}\n"))?;
     session.output.print(&render::stored(stored))?;
-    if details.is_some_and(|details| details.report.state == ShownState::NeedsAuth) {
+    Ok(())
+}
+
+/// Offers a login to a server that asks for one, or says how to log in.
+fn offer_login(session: &mut Session<'_>, name: &str) -> Result<(), Failure> {
+    let is_done = login::somebody_sits_here(session)
+        && with_engine(session, async |engine, session| {
+            let why = "The server asks for a login.";
+            login::offered(engine, session, None, name, why).await
+        })?;
+    if !is_done {
+        let name = render::word(name);
         let hint = format!("hint: log in with `openclaw mcp auth {name}`\n");
         session.output.explain(&hint)?;
     }

@@ -1,16 +1,19 @@
 //! Definitions of servers in the configuration: shown, written, deleted.
 
-use openclaw_config::{EditError, Editor, ServerEdit, ServerName, load};
+use std::collections::BTreeSet;
+
+use openclaw_config::{Config, EditError, Editor, ServerEdit, ServerName, load};
 use openclaw_engine::OneServer;
 use serde_json::{Map, Value as Json, json};
+use url::Url;
 
 use crate::commands::Session;
 use crate::commands::configuration::{errors, find_agent, unknown_server, usable_config};
-use crate::commands::engine::with_engine;
+use crate::commands::engine::{answered, with_engine, with_engine_of};
 use crate::commands::mcp::credentials::{OwnEntry, Owner};
 use crate::commands::mcp::keeping;
-use crate::commands::mcp::{entry, trial, words};
-use crate::failure::{Exit, Failure};
+use crate::commands::mcp::{entry, login, trial, words};
+use crate::failure::{Exit, Failure, Told};
 use crate::render;
 
 /// Prints definitions as JSON, credentials hidden.
@@ -127,18 +130,102 @@ pub(super) fn remove(
             .output
             .print(&format!("{name}: deleted from {path}\n"))?;
     }
+    let logged_out = log_out(session, before, name)?;
     let forgotten = keeping::forget(session, had)?;
     if json {
         let deleted = &forgotten.deleted;
-        let removed = json!({ "name": name, "removed": true, "config": path, "deleted": deleted });
+        let removed = json!({
+            "name": name,
+            "removed": true,
+            "config": path,
+            "deleted": deleted,
+            "loggedOut": !logged_out.words.is_empty(),
+        });
         session.output.print_report(&removed)?;
     } else {
         let deleted = render::forgotten(&forgotten.deleted);
         session.output.print(&deleted)?;
+        session.output.print(&logged_out.words)?;
     }
+    session.output.warn(&logged_out.warnings)?;
     session.output.warn(&forgotten.warnings)?;
     forgotten.ended()?;
     Ok(Exit::Done)
+}
+
+/// What became of the logins to a server that is no longer there.
+#[derive(Default)]
+struct LoggedOut {
+    /// What was given up, in words.
+    words: String,
+    /// What was not, and why.
+    warnings: Vec<String>,
+}
+
+/// Gives up the logins to a server that is no longer there, and says so; nobody else would.
+fn log_out(session: &mut Session<'_>, before: Config, name: &str) -> Result<LoggedOut, Failure> {
+    let mut logged_out = LoggedOut::default();
+    let users = users_of_the_gone(session, &before, name)?;
+    if users.is_empty() {
+        return Ok(logged_out);
+    }
+    let outcome = with_engine_of(session, before, async |engine, session| {
+        for agent in users {
+            let query = OneServer {
+                agent: Some(agent),
+                server: name.to_owned(),
+            };
+            let pending = engine.logout(query);
+            match answered(session.output, "giving up the login", pending).await {
+                Ok(report) if report.was_logged_in => {
+                    logged_out.words += &login::logout_words(&report);
+                }
+                Ok(_) => {}
+                Err(Failure::Told(told)) => logged_out.warnings.push(not_logged_out(name, &told)),
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    });
+    match outcome {
+        // The definition is deleted, whatever becomes of the login.
+        Err(Failure::Told(told)) => logged_out.warnings.push(not_logged_out(name, &told)),
+        other => other?,
+    }
+    Ok(logged_out)
+}
+
+/// For each address that a server had and has no more, an agent that used it there.
+fn users_of_the_gone(
+    session: &mut Session<'_>,
+    before: &Config,
+    name: &str,
+) -> Result<Vec<String>, Failure> {
+    let after = load(&session.location()?, &session.environment);
+    session.learn(&after);
+    let after = after.config.iter();
+    let after = after.flat_map(|config| addresses(config, name));
+    let mut known: BTreeSet<Url> = after.map(|(address, _)| address.clone()).collect();
+    let gone = addresses(before, name).filter(|(address, _)| known.insert((*address).clone()));
+    Ok(gone.map(|(_, agent)| agent.to_owned()).collect())
+}
+
+/// The addresses of a server, each with an agent that uses it there.
+fn addresses<'c>(config: &'c Config, name: &str) -> impl Iterator<Item = (&'c Url, &'c str)> {
+    config.agents.values().filter_map(move |agent| {
+        let address = agent.servers.get(name)?.address.as_ref()?;
+        Some((address, agent.id.as_str()))
+    })
+}
+
+fn not_logged_out(name: &str, told: &Told) -> String {
+    let hint = told.hint.as_ref().map(|hint| format!(" ({hint})"));
+    format!(
+        "the login to {} was not given up: {}{}",
+        render::name(name),
+        told.message,
+        hint.unwrap_or_default()
+    )
 }
 
 /// Stops a server where it runs. That it can't be stopped is no reason to keep its definition.

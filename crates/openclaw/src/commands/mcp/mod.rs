@@ -5,6 +5,7 @@
 //! | `servers` | lists of servers, one server in detail, its lines of standard error |
 //! | `tools` | tools, calls of them, approval |
 //! | `offers` | resources and prompts |
+//! | `login` | logging in to servers and out |
 //! | `connect` | a new server: tried, then written |
 //! | `trial` | a configuration that has nothing but a new server |
 //! | `entry` | the definition of a new server, from the command line |
@@ -23,6 +24,7 @@ mod definitions;
 mod entry;
 mod import;
 mod keeping;
+mod login;
 mod naming;
 mod offers;
 mod servers;
@@ -53,6 +55,11 @@ pub(super) fn run(session: &mut Session<'_>, options: McpOptions) -> Result<Exit
     match options.command {
         McpCommand::Servers { json } => servers::list(session, agent, json.wanted),
         McpCommand::Status { name, json } => servers::status(session, agent, name, json.wanted),
+        McpCommand::Auth(options) => login::auth(session, agent, options),
+        McpCommand::Logout { name, json } => login::logout(session, agent, name, json.wanted),
+        McpCommand::ClientMetadata { name, url, json: _ } => {
+            login::client_metadata(session, agent, name, url)
+        }
         McpCommand::Disconnect { name, json } => {
             servers::disconnect(session, agent, name, json.wanted)
         }

@@ -5,9 +5,12 @@ use openclaw_engine::{ApprovalRequest, CallArguments, CallReport, CallRequest, E
 use crate::cli::CallOptions;
 use crate::commands::Session;
 use crate::commands::engine::{answered, with_engine};
-use crate::commands::mcp::{print_listing, words};
+use crate::commands::mcp::{login, print_listing, words};
 use crate::failure::{Exit, Failure};
 use crate::render;
+
+/// How often somebody is asked to log in for one call.
+const MOST_LOGINS: u32 = 2;
 
 pub(super) fn list(
     session: &mut Session<'_>,
@@ -67,8 +70,7 @@ async fn ask_call(
     json: bool,
 ) -> Result<Exit, Failure> {
     let framed = request.framed;
-    let what = format!("calling {}", render::name(&request.tool));
-    let report: CallReport = answered(session.output, &what, engine.call(request)).await?;
+    let report = ask_until_allowed(engine, session, request).await?;
     if json {
         session.output.print_report(&report)?;
     } else if framed {
@@ -81,6 +83,30 @@ async fn ask_call(
     } else {
         Exit::Done
     })
+}
+
+/// Calls a tool; where the server wants a login, or one that allows more, offers that first.
+async fn ask_until_allowed(
+    engine: &dyn Engine,
+    session: &mut Session<'_>,
+    request: CallRequest,
+) -> Result<CallReport, Failure> {
+    let what = format!("calling {}", render::name(&request.tool));
+    let mut logins = 0;
+    loop {
+        let pending = engine.call(request.clone());
+        match answered(session.output, &what, pending).await {
+            Err(Failure::Told(told)) if logins < MOST_LOGINS && told.login.is_some() => {
+                logins += 1;
+                let server = told.login.clone().unwrap_or_default();
+                let (agent, why) = (request.agent.clone(), told.message.clone());
+                if !login::offered(engine, session, agent, &server, &why).await? {
+                    return Err(Failure::Told(told));
+                }
+            }
+            other => return other,
+        }
+    }
 }
 
 pub(super) fn approve(

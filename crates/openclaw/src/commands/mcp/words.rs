@@ -2,7 +2,7 @@
 //!
 //! Messages name the key at most: values may be credentials.
 
-use std::io::Read;
+use std::io::{BufRead as _, Read};
 
 use serde_json::{Map, Value as Json};
 
@@ -10,6 +10,9 @@ use crate::failure::Failure;
 
 /// How much is read from the standard input.
 const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// How much of one line is read from it.
+const LONGEST_LINE: u64 = 64 * 1024;
 
 /// Reads `KEY=VALUE`; the value may be empty and may contain `=`.
 pub(super) fn pairs(texts: &[String]) -> Result<Vec<(String, String)>, Failure> {
@@ -72,6 +75,23 @@ pub(super) fn object(text: &str, what: &str) -> Result<Map<String, Json>, Failur
         parse(&standard_input(what)?, what)
     } else {
         parse(text, what)
+    }
+}
+
+/// A text, or the first line of the standard input in place of `-`: what must not be seen on a command
+/// line.
+pub(super) fn text(text: &str) -> Result<String, Failure> {
+    if text != "-" {
+        return Ok(text.to_owned());
+    }
+    let mut line = String::new();
+    let limited = std::io::stdin().lock().take(LONGEST_LINE);
+    match std::io::BufReader::new(limited).read_line(&mut line) {
+        Ok(_) => Ok(line),
+        Err(error) => {
+            let message = format!("cannot read the standard input: {error}");
+            Err(Failure::failed("input", message))
+        }
     }
 }
 

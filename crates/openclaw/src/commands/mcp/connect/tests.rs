@@ -197,6 +197,7 @@ fn a_server_that_wants_a_login_counts_as_reached() {
         server_info: None,
         session_id: None,
         token_expires_at: None,
+        token_renewable: None,
         scopes: None,
         issuer: None,
         last_heartbeat: None,
