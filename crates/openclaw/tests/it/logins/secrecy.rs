@@ -84,9 +84,10 @@ impl Witness {
             assert!(is_there, "there was no {kind} to hide: {secrets:?}");
         }
         // What our fake puts before all that is random is in many other words.
+        // Lines of a key may hold the same sign, and no `-`.
         let random = |secret: &String| match secret.split_once('/') {
-            Some((_, random)) => random.to_owned(),
-            None => secret.clone(),
+            Some((kind, random)) if kind.contains('-') => random.to_owned(),
+            _ => secret.clone(),
         };
         let secrets: Vec<String> = secrets.iter().map(random).collect();
         for (what, run) in self.runs.borrow().iter() {
