@@ -52,11 +52,6 @@ impl Challenge {
         self.is("insufficient_scope")
     }
 
-    /// Whether the token is not, or no longer, accepted.
-    pub fn is_invalid_token(&self) -> bool {
-        self.is("invalid_token")
-    }
-
     fn is(&self, code: &str) -> bool {
         let error = self.error.as_deref().unwrap_or_default();
         error.eq_ignore_ascii_case(code)
@@ -111,8 +106,6 @@ mod tests {
             }
         );
         assert!(challenge.is_insufficient_scope());
-        assert!(!challenge.is_invalid_token());
-        assert!(read(&["BEARER ERROR=Invalid_Token"]).is_invalid_token());
     }
 
     #[test]

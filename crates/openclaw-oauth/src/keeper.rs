@@ -199,9 +199,14 @@ impl Keeper {
         self: &Arc<Self>,
         error: OAuthError,
     ) -> Result<Option<AccessToken>, OAuthError> {
-        // Who logs in by itself can do so for this process alone.
         if self.resource.grant == Grant::ClientCredentials {
-            return self.for_this_process().await.map(Some);
+            let token = match error.remedy() {
+                // It will never be opened: a new one takes its place.
+                Remedy::LogIn => self.renew(None, &Challenge::default()).await,
+                // It may be opened later, and is left alone.
+                _ => self.for_this_process(error).await,
+            };
+            return token.map(Some);
         }
         // It may be a server that lets everybody in. If not, the reason is remembered.
         if error.remedy() == Remedy::LogIn {

@@ -212,11 +212,28 @@ impl Keeper {
         Ok(Outcome::Refused(OAuthError::login_needed(reason)))
     }
 
-    /// Gets a token as the client itself, and keeps it for this process alone.
-    pub(super) async fn for_this_process(&self) -> Result<AccessToken, OAuthError> {
+    /// Gets a token as the client itself, and keeps it for this process alone, since what is kept can't
+    /// be opened now.
+    pub(super) async fn for_this_process(
+        &self,
+        unopened: OAuthError,
+    ) -> Result<AccessToken, OAuthError> {
+        let keys = self.keys.keys().await?;
+        // Whom a secret was shown to before is kept there, too.
+        let shows_secret = keys.private_key.is_none() && keys.secret.is_some();
+        if shows_secret && self.resource.authorization_server.is_none() {
+            return Err(unopened);
+        }
+        if let Some(error) = self.still_set_back(None) {
+            return Err(error);
+        }
         let stamp = self.logins.stamp();
         let mut kept = KeptLogins::default();
-        self.by_itself(&mut kept, &Challenge::default()).await?;
+        let got = self.by_itself(&mut kept, &Challenge::default()).await;
+        let setback = got.as_ref().err();
+        let setback = setback.map(|error| self.setback(None, error));
+        self.seen().setback = setback;
+        got?;
         let grant = kept.grant;
         let grant = grant.ok_or_else(|| OAuthError::lasting("nothing was granted"))?;
         Ok(self.keep(stamp, &grant))

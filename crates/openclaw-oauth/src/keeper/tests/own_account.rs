@@ -131,3 +131,54 @@ async fn what_was_granted_to_a_person_is_not_what_a_client_has_and_the_other_way
     let error = place.process_for(person).keeper.token().await.unwrap_err();
     assert_eq!(error.remedy(), Remedy::LogIn, "{error}");
 }
+
+#[tokio::test]
+async fn what_can_never_be_opened_is_replaced() {
+    let place = Place::new(CLIENT);
+    let process = place.process_for(robot(&place));
+    std::fs::create_dir_all(process.logins.path().parent().unwrap()).unwrap();
+    std::fs::write(process.logins.path(), "no login of ours").unwrap();
+    assert!(place.takes(&process.token().await).await);
+    let saved = process.grant().await.access_token;
+    assert_eq!(saved, *process.token().await.secret());
+    assert_eq!(tokens(&place), 1);
+}
+
+#[tokio::test]
+async fn what_can_not_be_opened_now_is_left_alone_and_a_secret_is_shown_to_nobody_new() {
+    let place = Place::new(CLIENT);
+    let known = place.process_for(robot(&place));
+    known.token().await;
+    let path = known.logins.path();
+    let mut file: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    file["data"]["key"] = serde_json::json!("0000000000000000");
+    file["data"]["keyPlace"] = serde_json::json!("keyring");
+    std::fs::write(path, file.to_string()).unwrap();
+    let before = std::fs::read(path).unwrap();
+
+    // Whom the secret was shown to is not known without the file.
+    let process = place.process_for(robot(&place));
+    let error = process.keeper.token().await.unwrap_err();
+    assert_eq!(error.remedy(), Remedy::Wait, "{error}");
+    assert_eq!(tokens(&place), 1);
+
+    // Unless the configuration says who it is.
+    let mut resource = robot(&place);
+    resource.authorization_server = Some(place.fake.issuer().parse().unwrap());
+    let process = place.process_for(resource.clone());
+    let token = process.token().await;
+    assert!(place.takes(&token).await);
+    assert!(process.keeper.at_hand().unwrap().is(&token));
+    assert_eq!(tokens(&place), 2);
+
+    // And one that gives nothing is not asked with every request.
+    place.keys.set_secret("a-secret-that-nobody-knows");
+    let process = place.process_for(resource);
+    let asked = place.token_requests();
+    for _ in 0..5 {
+        process.keeper.token().await.unwrap_err();
+    }
+    assert_eq!(place.token_requests(), asked + 1);
+    assert_eq!(std::fs::read(path).unwrap(), before);
+}
