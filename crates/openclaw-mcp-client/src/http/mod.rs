@@ -36,7 +36,7 @@ pub(crate) use answer::{Answer, Body};
 pub(crate) use clients::HttpClients;
 pub(crate) use endpoint::HttpEndpoint;
 pub(crate) use error::HttpError;
-pub(crate) use events::{Event, EventStream};
+pub(crate) use events::EventStream;
 pub use failure::HttpFailure;
 pub use headers::HeaderError;
 pub(crate) use headers::sensitive_authorization;

@@ -4,7 +4,9 @@ use tokio::select;
 
 use super::server::Server;
 use super::*;
-use crate::http::{Event, EventStream};
+use openclaw_sse::Event;
+
+use crate::http::EventStream;
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n";
 

@@ -8,7 +8,9 @@ use tokio::time::{Instant, sleep};
 
 use super::Shared;
 use crate::error::{RequestError, UnknownOutcome};
-use crate::http::{Body, Event, EventStream, HttpError, HttpFailure};
+use openclaw_sse::Event;
+
+use crate::http::{Body, EventStream, HttpError, HttpFailure};
 use crate::time;
 use crate::traffic::{Outbox, Reply, Source, Ticket};
 

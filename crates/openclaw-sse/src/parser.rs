@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::{Buf as _, Bytes, BytesMut};
 use memchr::{memchr, memchr2};
 
-use super::Event;
+use crate::event::Event;
 
 /// What may stand before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -16,12 +16,13 @@ const KEPT: usize = 64 * 1024;
 
 /// An event is larger than allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooLarge {
-    pub(super) limit: usize,
+pub struct TooLarge {
+    /// How many bytes it may have.
+    pub limit: usize,
 }
 
 /// Makes events of bytes, however these are cut into pieces.
-pub(super) struct EventParser {
+pub struct EventParser {
     limit: usize,
     /// Bytes that no line was made of yet.
     buffer: BytesMut,
@@ -64,7 +65,8 @@ enum Data {
 }
 
 impl EventParser {
-    pub(super) fn new(limit: usize) -> Self {
+    /// A parser of events that have at most so many bytes, with everything that belongs to them.
+    pub fn new(limit: usize) -> Self {
         Self {
             limit,
             buffer: BytesMut::new(),
@@ -79,24 +81,28 @@ impl EventParser {
     }
 
     /// Sets the largest event from here on; what has come already counts.
-    pub(super) fn set_limit(&mut self, limit: usize) {
+    pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
     }
 
     /// Says whether bytes of an event's data have come since this was asked last. Comments are
     /// none, and neither are the other fields: both are sent only to keep a connection alive.
-    pub(super) fn take_news(&mut self) -> bool {
+    pub fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.has_news)
     }
 
     /// Takes more bytes.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
         self.is_large |= self.buffer.len() > KEPT;
     }
 
     /// Returns the next event that is complete.
-    pub(super) fn next(&mut self) -> Result<Option<Event>, TooLarge> {
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "there may be more after there was none"
+    )]
+    pub fn next(&mut self) -> Result<Option<Event>, TooLarge> {
         while let Some(end) = self.line_end()? {
             if end == 0 {
                 self.at_start = false;
@@ -112,7 +118,7 @@ impl EventParser {
     }
 
     /// Forgets what is incomplete. Says whether that was part of an event.
-    pub(super) fn abandon(&mut self) -> bool {
+    pub fn abandon(&mut self) -> bool {
         let is_comment = self.buffer.first() == Some(&b':');
         let lost = self.pending.has_fields || !(self.buffer.is_empty() || is_comment);
         *self = Self::new(self.limit);

@@ -1,36 +1,16 @@
 //! Server-sent events: a body that is read event by event, each within a limit.
 
-mod parser;
-
 use std::fmt;
-use std::time::Duration;
 
-use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 
-use self::parser::EventParser;
 use super::error::HttpError;
+use openclaw_sse::{Event, EventParser};
 
 /// The largest event, in bytes, where the caller says nothing else: what `wire::MESSAGE_LIMIT` is
 /// for a message, which this layer knows nothing of.
 const LARGEST: usize = 80 * 1024 * 1024;
-
-/// One event.
-///
-/// An event without data, which a browser would drop, is handed over, too: servers send one at the
-/// beginning of a stream to tell its number and how long to wait before coming back.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Event {
-    /// Its number, where it has one of its own. An empty one takes back the numbers before it.
-    pub(crate) id: Option<String>,
-    /// Its name.
-    pub(crate) name: Option<String>,
-    /// Its data, which should be UTF-8 but may be anything.
-    pub(crate) data: Bytes,
-    /// How long to wait before coming back when the stream ends, from now on.
-    pub(crate) retry: Option<Duration>,
-}
 
 /// A stream of events.
 pub(crate) struct EventStream {
