@@ -123,6 +123,22 @@ impl Http {
         &self,
         request: http::Request<Bytes>,
     ) -> Result<http::Response<Bytes>, HttpError> {
+        let (head, mut rest) = self.open(request).await?.into_parts();
+        let mut body = Gathered::at_most(self.settings.largest_answer);
+        while let Some(part) = rest.next().await? {
+            body.add(&part)
+                .map_err(|_| HttpError::TooLarge(self.settings.largest_answer))?;
+        }
+        let body = Bytes::from_owner(body.into_bytes());
+        Ok(http::Response::from_parts(head, body))
+    }
+
+    /// Sends a request, and hands over the answer as soon as it begins, whatever its status. As for
+    /// [`Http::send`], redirects are not followed.
+    pub async fn open(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> Result<http::Response<Arriving>, HttpError> {
         let unmakeable = |error: &(dyn Error + 'static)| HttpError::Unmakeable(innermost(error));
         let request = reqwest::Request::try_from(request).map_err(|error| unmakeable(&error))?;
         let is_near = (self.settings.is_near)(request.url());
@@ -137,18 +153,17 @@ impl Http {
         let is_plain = request.url().scheme() == "http";
         let client = self.client(is_near, is_plain);
         let client = client.map_err(|error| unmakeable(&error))?;
-        let mut answer = client.execute(request).await.map_err(unreachable)?;
-        let mut kept = http::Response::builder().status(answer.status());
-        if let Some(headers) = kept.headers_mut() {
+        let answer = client.execute(request).await.map_err(unreachable)?;
+        let mut head = http::Response::builder().status(answer.status());
+        if let Some(headers) = head.headers_mut() {
             *headers = answer.headers().clone();
         }
-        let mut body = Gathered::at_most(self.settings.largest_answer);
-        while let Some(part) = answer.chunk().await.map_err(unreachable)? {
-            body.add(&part)
-                .map_err(|_| HttpError::TooLarge(self.settings.largest_answer))?;
-        }
-        let body = Bytes::from_owner(body.into_bytes());
-        kept.body(body).map_err(|error| unmakeable(&error))
+        let body = Arriving {
+            answer,
+            left: self.settings.largest_answer,
+            limit: self.settings.largest_answer,
+        };
+        head.body(body).map_err(|error| unmakeable(&error))
     }
 
     fn client(&self, is_near: bool, is_plain: bool) -> Result<&Client, reqwest::Error> {
@@ -191,6 +206,24 @@ impl Http {
         use_ring();
         let client = builder.build()?;
         Ok(place.get_or_init(|| client))
+    }
+}
+
+/// The body of an answer that is still arriving.
+pub struct Arriving {
+    answer: reqwest::Response,
+    left: usize,
+    limit: usize,
+}
+
+impl Arriving {
+    /// Waits for more of it; there is nothing when it has ended as it should.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, HttpError> {
+        let part = self.answer.chunk().await.map_err(unreachable)?;
+        let length = part.as_ref().map_or(0, Bytes::len);
+        let left = self.left.checked_sub(length);
+        self.left = left.ok_or(HttpError::TooLarge(self.limit))?;
+        Ok(part)
     }
 }
 

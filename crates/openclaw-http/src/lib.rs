@@ -1,5 +1,5 @@
-//! Requests to services other than MCP servers (stores of secrets, authorization servers): few, so
-//! they need no speed, but whole or not at all, bounded, and never led elsewhere.
+//! Requests to services other than MCP servers (stores of secrets, authorization servers, models): few,
+//! so they need no speed, but bounded, and never led elsewhere.
 //!
 //! | module | owns | never contains |
 //! |---|---|---|
@@ -10,5 +10,5 @@ mod addresses;
 mod client;
 
 pub use addresses::AddressRule;
-pub use client::{Http, HttpError, HttpSettings, Trust, is_this_machine};
+pub use client::{Arriving, Http, HttpError, HttpSettings, Trust, is_this_machine};
 pub use reqwest::{Certificate, Identity};
