@@ -14,6 +14,7 @@
 //! | `frame` | the frame, its identifier, what is shown of a long text | what a text means |
 //! | `definition` | descriptions and other texts of a definition | results |
 //! | `note` | our own words: notes, failures, the security notice | foreign text other than names |
+//! | `kept` | text for models that was kept, examined when it is read again | where it is kept |
 //! | `origin` | the names in our own lines, cleaned | lookups by name |
 //! | `strip` | what is not shown: controls, escape sequences, invisible characters | what is shown |
 //! | `neutralise` | forged markers and control tokens, through every look-alike | patterns of language |
@@ -26,6 +27,7 @@ mod characters;
 mod definition;
 mod detect;
 mod frame;
+mod kept;
 mod media;
 mod model_text;
 mod neutralise;
@@ -41,6 +43,8 @@ pub use detect::{Detections, Pattern};
 pub use frame::{Cut, DEFAULT_RESULT_BYTES, Excerpt, Framed, Framer};
 pub use media::{Agreement, Base64, Base64Error, Media, MediaKind};
 pub use model_text::ModelText;
-pub use note::{binary_note, failure, note, security_notice};
+pub use note::{
+    binary_note, clean_name, failure, note, recollection, security_notice, workspace_text,
+};
 pub use origin::Origin;
 pub use shown::{shown_line, shown_text};

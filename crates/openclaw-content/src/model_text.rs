@@ -40,6 +40,27 @@ impl ModelText {
         }
     }
 
+    /// A text of which these parts are foreign and without a frame: a head of so many bytes, and what
+    /// begins at that byte.
+    pub(crate) fn with_bare_parts(text: String, head: usize, tail: usize) -> Self {
+        let is_place = |byte: usize| text.is_char_boundary(byte);
+        if is_place(head) && is_place(tail) && (head <= tail || head == text.len()) {
+            Self {
+                bare_head: head,
+                bare_tail: tail,
+                text,
+            }
+        } else {
+            Self::bare(text)
+        }
+    }
+
+    /// How many bytes at the beginning are foreign and without a frame, and where such text begins
+    /// that goes on to the end.
+    pub(crate) fn bare_parts(&self) -> (usize, usize) {
+        (self.bare_head, self.bare_tail)
+    }
+
     /// Puts texts one below the other.
     ///
     /// Halves of a forgery in texts without frames do not become a whole by this.
