@@ -27,6 +27,8 @@ pub struct Config {
     pub debug: bool,
     /// Where models are, by name.
     pub model_providers: BTreeMap<String, Definition<ModelProvider>>,
+    /// How long sessions are kept.
+    pub session_retention: SessionRetention,
     /// How secrets are got.
     pub secrets: Arc<SecretSettings>,
     /// The gateway.
@@ -59,6 +61,10 @@ pub struct Agent {
     pub model: Option<ModelChoice>,
     /// The directory in which it works, where one is set.
     pub workspace: Option<PathBuf>,
+    /// How long a turn may take.
+    pub timeout: Duration,
+    /// How often its model is asked in a turn.
+    pub max_rounds: u32,
     /// What restricts its tools; every layer counts, and denying wins.
     pub policy: Vec<PolicyLayer>,
     /// When a person is asked before a tool runs.
@@ -195,6 +201,8 @@ pub struct ModelProvider {
     pub headers: BTreeMap<String, ConfigValue>,
     /// How long a request may take, where it is set.
     pub timeout: Option<Duration>,
+    /// Whether it may be asked without TLS, wherever it is.
+    pub allow_insecure_http: bool,
     /// What is known about its models.
     pub models: Vec<ModelFacts>,
 }
@@ -210,6 +218,27 @@ pub struct ModelFacts {
     pub max_tokens: Option<u64>,
     /// What it takes beside text.
     pub input: Vec<String>,
+}
+
+/// How long sessions are kept: the oldest go first when one of these is exceeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionRetention {
+    /// How many days after something was last said; for ever where it is 0.
+    pub days: u64,
+    /// How many of them.
+    pub sessions: u64,
+    /// How many bytes all of them may have.
+    pub bytes: u64,
+}
+
+impl Default for SessionRetention {
+    fn default() -> Self {
+        Self {
+            days: 90,
+            sessions: 10_000,
+            bytes: 1_000_000_000,
+        }
+    }
 }
 
 /// How secrets are got.

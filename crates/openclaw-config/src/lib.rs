@@ -53,7 +53,8 @@ pub use agent::{AgentId, AgentIdError};
 pub use config::{
     Agent, AgentServers, Approval, Config, ConfigValue, ConfiguredServer, Definition, FileMode,
     Gateway, GatewayAuthMode, ModelChoice, ModelFacts, ModelProvider, PolicyLayer, SecretProgram,
-    SecretProviderSettings, SecretSettings, ServerLimits, ToolSearch, WithoutPerson,
+    SecretProviderSettings, SecretSettings, ServerLimits, SessionRetention, ToolSearch,
+    WithoutPerson,
 };
 pub use diff::{Change, Connection, Connections, Difference, User, connections, difference};
 pub use edit::{EditError, Editor, ServerEdit, written_server};

@@ -119,6 +119,8 @@ fn show_agent(agent: &Agent) -> Map<String, Json> {
             "fallbacks": model.fallbacks,
         })),
         "workspace": agent.workspace,
+        "timeoutSeconds": agent.timeout.as_secs(),
+        "maxRounds": agent.max_rounds,
         "tools": {
             "layers": agent.policy.iter().map(|layer| json!({
                 "origin": layer.origin,

@@ -6,8 +6,15 @@ use crate::agent::AgentId;
 use crate::raw::server::Servers;
 use crate::raw::{RawPolicy, RawTools};
 use crate::report::Kind;
-use crate::shape::{Context, Definitions, Named, NamedValue, NonEmpty, Placed, Shape, object};
+use crate::shape::{
+    Context, Definitions, Named, NamedValue, NonEmpty, Placed, Shape, Whole, object,
+};
 use crate::tree::{Node, Value};
+
+/// How long a turn may take: two days at most.
+type TurnSeconds = Whole<1, 172_800>;
+/// How often a model may be asked in a turn.
+type Rounds = Whole<1, 1_000>;
 
 object! {
     /// Servers of an agent.
@@ -32,6 +39,10 @@ object! {
         tool_policy: RawPolicy = "toolPolicy";
         /// The directory in which the agent works.
         workspace: NonEmpty = "workspace";
+        /// How long a turn may take, in seconds.
+        timeout_seconds: TurnSeconds = "timeoutSeconds", default 600;
+        /// How often the model is asked in a turn: once, and again after each round of calls.
+        max_rounds: Rounds = "maxRounds", default 50;
     }
 }
 
@@ -52,6 +63,10 @@ object! {
         tool_policy: RawPolicy = "toolPolicy";
         /// The directory in which the agent works.
         workspace: NonEmpty = "workspace";
+        /// How long a turn may take, in seconds.
+        timeout_seconds: TurnSeconds = "timeoutSeconds";
+        /// How often the model is asked in a turn: once, and again after each round of calls.
+        max_rounds: Rounds = "maxRounds";
     }
 }
 

@@ -12,6 +12,7 @@ mod policy;
 mod root;
 mod secrets;
 mod server;
+mod sessions;
 mod variables;
 
 pub(crate) use agents::{RawAgent, RawAgentDefaults, RawModel};

@@ -30,6 +30,9 @@ object! {
         headers: HeaderMap = "headers";
         /// How long a request may take, in seconds.
         timeout_seconds: Whole<1, 86_400> = "timeoutSeconds";
+        /// Permits `http://` to other machines: whoever is between reads the key and everything
+        /// that is said.
+        allow_insecure_http: bool = "allowInsecureHttp", default false;
         /// What is known about its models.
         models: Vec<RawModelFacts> = "models";
     }

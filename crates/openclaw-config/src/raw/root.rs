@@ -4,6 +4,7 @@ use crate::raw::agents::RawAgents;
 use crate::raw::models::RawModels;
 use crate::raw::secrets::RawSecrets;
 use crate::raw::server::{Servers, WholeServers};
+use crate::raw::sessions::RawSession;
 use crate::raw::{RawGateway, RawPolicy, RawTools};
 use crate::server::ToolNaming;
 use crate::shape::{Literal, Named, Whole, object};
@@ -28,6 +29,8 @@ object! {
         plugins: RawPlugins = "plugins";
         /// Where models are.
         models: RawModels = "models";
+        /// Sessions: what was said with agents.
+        session: RawSession = "session";
         /// Where secrets are.
         secrets: RawSecrets = "secrets";
         /// The gateway.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::agent::AgentId;
 use crate::config::{
@@ -176,6 +177,12 @@ impl Resolver<'_> {
         let workspace = own
             .and_then(|own| own.workspace.value())
             .or(defaults.workspace.value());
+        let timeout = own
+            .and_then(|own| own.timeout_seconds.value())
+            .or(defaults.timeout_seconds.value());
+        let rounds = own
+            .and_then(|own| own.max_rounds.value())
+            .or(defaults.max_rounds.value());
         Agent {
             id: id.clone(),
             servers,
@@ -184,6 +191,10 @@ impl Resolver<'_> {
                 self.directory
                     .join(self.environment.expand_home(&path.0.value))
             }),
+            timeout: Duration::from_secs(timeout.map_or(600, |seconds| seconds.0)),
+            max_rounds: rounds
+                .and_then(|rounds| u32::try_from(rounds.0).ok())
+                .unwrap_or(50),
             policy: policy(root, defaults, entry),
             approval: last(&tools, |tools| &tools.approval).unwrap_or(Approval::Auto),
             without_person: last(&tools, |tools| &tools.approval_without_person)

@@ -108,6 +108,7 @@ pub(crate) fn resolve(
         },
         debug: mcp.debug.or(false) || (plugin_enabled && plugin.debug.or(false)),
         model_providers: resolver.model_providers(root),
+        session_retention: Resolver::session_retention(root),
         secrets: Arc::new(resolver.secrets(root)),
         gateway: resolver.gateway(root),
         environment: Arc::new(environment.clone()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::config::{
     Definition, FileMode, Gateway, GatewayAuthMode, ModelFacts, ModelProvider, SecretProgram,
-    SecretProviderSettings, SecretSettings,
+    SecretProviderSettings, SecretSettings, SessionRetention,
 };
 use crate::expand::Text;
 use crate::raw::{
@@ -13,6 +13,7 @@ use crate::raw::{
 };
 use crate::report::{Kind, Problem};
 use crate::resolve::Resolver;
+use crate::server::{Reach, parse_address};
 use crate::shape::{Field, NonEmpty};
 
 /// The kinds of the providers of secrets, by their names.
@@ -45,11 +46,27 @@ impl Resolver<'_> {
                 // A key must not go to another host because the variable with the address is
                 // missing, nor another key to this one.
                 self.report.extend(entry.blocked.iter().cloned());
+                self.report.extend(insecure_address(&entry.raw));
                 let provider = model_provider(&entry.raw);
                 let definition = Definition::new(Some(provider), entry.blocked.clone());
                 (entry.name.clone(), definition)
             })
             .collect()
+    }
+
+    pub(super) fn session_retention(root: &RawRoot) -> SessionRetention {
+        let usual = SessionRetention::default();
+        let Some(raw) = root.session.value().and_then(|it| it.retention.value()) else {
+            return usual;
+        };
+        SessionRetention {
+            days: raw.days.value().map_or(usual.days, |days| days.0),
+            sessions: raw.sessions.value().map_or(usual.sessions, |count| count.0),
+            bytes: raw
+                .megabytes
+                .value()
+                .map_or(usual.bytes, |megabytes| megabytes.0 * 1_000_000),
+        }
     }
 
     pub(super) fn secrets(&mut self, root: &RawRoot) -> SecretSettings {
@@ -170,6 +187,26 @@ impl Resolver<'_> {
     }
 }
 
+/// What there is to say about an address that everybody between can read along with.
+fn insecure_address(raw: &RawProvider) -> Option<Problem> {
+    let field = raw.base_url.located()?;
+    let url = field.value.0.as_ref()?;
+    let (_, Reach::Readable) = parse_address(url.as_str()).ok()? else {
+        return None;
+    };
+    let host = url.host_str().unwrap_or_default();
+    let problem = if raw.allow_insecure_http.or(false) {
+        let message = format!("everybody between here and {host} can read along, the key included");
+        Problem::warning(Kind::Advice, &field.path, message)
+    } else {
+        let message = format!("`http://` is only for this machine, and {host} is another one");
+        let help = "write `https://`, or set `\"allowInsecureHttp\": true` if everybody between may \
+                    read along";
+        Problem::warning(Kind::Advice, &field.path, message).help(help)
+    };
+    Some(problem.at(field.span))
+}
+
 fn model_provider(raw: &RawProvider) -> ModelProvider {
     let headers = raw.headers.value().cloned().unwrap_or_default();
     let facts = raw.models.value().cloned().unwrap_or_default();
@@ -186,6 +223,7 @@ fn model_provider(raw: &RawProvider) -> ModelProvider {
             .timeout_seconds
             .value()
             .map(|seconds| Duration::from_secs(seconds.0)),
+        allow_insecure_http: raw.allow_insecure_http.or(false),
         models: facts
             .iter()
             .filter_map(|facts| {
