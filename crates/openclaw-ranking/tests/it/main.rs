@@ -1,0 +1,5 @@
+//! Ranking, from the outside.
+
+mod arbitrary;
+mod hostile;
+mod realistic;
