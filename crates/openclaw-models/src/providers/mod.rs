@@ -1,0 +1,228 @@
+//! Which models there are, and how each is reached.
+
+mod choice;
+mod facts;
+mod name;
+mod provider;
+mod standing;
+mod table;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use openclaw_config::{Agent, Config};
+use openclaw_http::{Http, HttpSettings};
+use openclaw_secret_stores::SecretResolver;
+use openclaw_secrets::Redactor;
+
+use self::choice::Probed;
+use self::name::ModelName;
+use self::provider::Provider;
+pub use self::standing::{ModelCredentials, ModelStanding};
+use crate::chance::{Chance, Dice};
+use crate::error::ModelError;
+use crate::fallback::Fallback;
+use crate::model::{Model, ModelRequest};
+use crate::offline::OfflineModel;
+use crate::retry::Retry;
+use crate::service::Service;
+use crate::wire::{Api, BODY};
+
+/// The provider of models that need no service.
+pub(crate) const BUILTIN: &str = "builtin";
+/// The model that is always there.
+pub(crate) const OFFLINE: &str = "builtin/offline";
+
+/// What models are made of.
+pub struct ModelsSetup {
+    /// Which there are, and which are chosen.
+    pub config: Arc<Config>,
+    /// What gets their keys.
+    pub resolver: Arc<SecretResolver>,
+    /// What learns their keys.
+    pub redactor: Redactor,
+}
+
+/// The models of a configuration.
+pub struct Models {
+    setup: ModelsSetup,
+    /// Whether models are asked again.
+    is_patient: bool,
+    chance: Arc<dyn Chance>,
+    /// Asks services.
+    http: Arc<Http>,
+    /// Asks those that may be asked without TLS, wherever they are.
+    open_http: Arc<Http>,
+    /// Those that were used; they share connections and credentials.
+    providers: Mutex<BTreeMap<String, Arc<Provider>>>,
+    /// What Ollama had the last time.
+    probed: Mutex<Option<Probed>>,
+}
+
+impl Models {
+    /// Takes a configuration; nothing is asked.
+    pub fn new(setup: ModelsSetup) -> Self {
+        let settings = HttpSettings {
+            largest_answer: BODY,
+            ..HttpSettings::default()
+        };
+        let open_settings = HttpSettings {
+            largest_answer: BODY,
+            is_near: |_| true,
+            ..HttpSettings::default()
+        };
+        Self {
+            setup,
+            is_patient: true,
+            chance: Arc::new(Dice::new()),
+            http: Arc::new(Http::new(settings)),
+            open_http: Arc::new(Http::new(open_settings)),
+            providers: Mutex::new(BTreeMap::new()),
+            probed: Mutex::new(None),
+        }
+    }
+
+    /// The same models, each asked only once whatever happens: for those who ask again themselves.
+    #[must_use]
+    pub fn asked_once(mut self) -> Self {
+        self.is_patient = false;
+        self
+    }
+
+    /// The model of an agent with its fallbacks, or the one that is wanted instead, without any. It
+    /// is asked again where that may help.
+    ///
+    /// A fallback that can't be used is left out, and so is the first one where there are others.
+    pub async fn chosen(
+        &self,
+        agent: &Agent,
+        wanted: Option<&str>,
+    ) -> Result<Arc<dyn Model>, ModelError> {
+        let names = match wanted {
+            Some(wanted) => vec![wanted.to_owned()],
+            None => self.names(agent).await?,
+        };
+        let mut failure = None;
+        let mut models: Vec<Arc<dyn Model>> = Vec::with_capacity(names.len());
+        for name in names {
+            match self.model(&name) {
+                Ok(model) => models.push(model),
+                Err(error) => {
+                    tracing::warn!(model = name, %error, "a model can't be used");
+                    failure.get_or_insert(error);
+                }
+            }
+        }
+        let count = models.len();
+        let mut models = models.into_iter().enumerate().map(|(place, model)| {
+            // Where another one stands in, nobody waits long.
+            let times = if place + 1 == count { 3 } else { 1 };
+            self.patient(model, times)
+        });
+        let Some(first) = models.next() else {
+            return Err(failure.unwrap_or_else(no_model));
+        };
+        let others: Vec<Arc<dyn Model>> = models.collect();
+        if others.is_empty() {
+            return Ok(first);
+        }
+        Ok(Arc::new(Fallback::new(first, others)))
+    }
+
+    /// What the model of this name would be sent, to be looked at: nothing is sent, and no key is
+    /// needed.
+    pub fn written(&self, name: &str, request: &ModelRequest<'_>) -> Result<Vec<u8>, ModelError> {
+        let parsed = ModelName::parse(name, &self.setup.config)?;
+        let provider = self.provider(parsed.provider)?;
+        self.service(&provider, parsed.model).written(request)
+    }
+
+    /// The model of this name.
+    fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
+        let parsed = ModelName::parse(name, &self.setup.config)?;
+        if parsed.provider == BUILTIN {
+            return builtin(name.trim()).ok_or_else(|| unknown_builtin(parsed.model));
+        }
+        let provider = self.provider(parsed.provider)?;
+        provider.check_key()?;
+        Ok(Arc::new(self.service(&provider, parsed.model)))
+    }
+
+    /// The same model, asked again so many times where that may help.
+    fn patient(&self, inner: Arc<dyn Model>, times: usize) -> Arc<dyn Model> {
+        if !self.is_patient {
+            return inner;
+        }
+        Arc::new(Retry {
+            inner,
+            times,
+            chance: Arc::clone(&self.chance),
+        })
+    }
+
+    fn service(&self, provider: &Provider, model: &str) -> Service {
+        let configured = provider.models.iter().find(|facts| facts.id == model);
+        let facts = facts::facts(model, provider.api, configured);
+        let limit = configured.and_then(|facts| facts.max_tokens);
+        Service {
+            name: format!("{}/{model}", provider.name),
+            provider: provider.name.clone(),
+            model: model.to_owned(),
+            api: provider.api,
+            base: provider.base.clone(),
+            // Others answer as much as they can where nobody says how much.
+            max_tokens: match provider.api {
+                Api::Anthropic => Some(facts.max_tokens),
+                Api::Chat | Api::Responses | Api::Gemini | Api::Ollama => limit,
+            },
+            facts,
+            timeout: provider.timeout,
+            idle: provider.idle,
+            no_stream_options: Arc::clone(&provider.no_stream_options),
+            has_told: AtomicBool::new(false),
+            alternatives: provider.alternatives(model),
+            http: Arc::clone(&provider.http),
+            credentials: Arc::clone(&provider.credentials),
+            redactor: self.setup.redactor.clone(),
+            chance: Arc::clone(&self.chance),
+        }
+    }
+
+    /// The provider of this name, made when it is needed first.
+    fn provider(&self, name: &str) -> Result<Arc<Provider>, ModelError> {
+        let mut providers = self
+            .providers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(provider) = providers.get(name) {
+            return Ok(Arc::clone(provider));
+        }
+        let provider = Provider::new(name, &self.setup, &self.http, &self.open_http)?;
+        let provider = Arc::new(provider);
+        providers.insert(name.to_owned(), Arc::clone(&provider));
+        Ok(provider)
+    }
+}
+
+/// The model of this name that needs no service.
+pub(crate) fn builtin(name: &str) -> Option<Arc<dyn Model>> {
+    (name == OFFLINE).then(|| Arc::new(OfflineModel::new()) as Arc<dyn Model>)
+}
+
+fn unknown_builtin(model: &str) -> ModelError {
+    ModelError::UnknownModel {
+        message: format!(
+            "there is no built-in model {:?}",
+            openclaw_content::shown_line(model, 100)
+        ),
+        hint: format!("write `{OFFLINE}`"),
+    }
+}
+
+fn no_model() -> ModelError {
+    ModelError::UnknownModel {
+        message: "no model is chosen".to_owned(),
+        hint: "set `agents.defaults.model`".to_owned(),
+    }
+}
