@@ -60,6 +60,15 @@ pub const RESULTS_LIMIT: u64 = 256_000_000;
 /// How many days each of them is kept.
 pub const RESULTS_DAYS: u64 = 7;
 
+/// What was said with agents: a database of SQLite.
+pub const SESSIONS: &str = "sessions/sessions.sqlite";
+/// The version of its format.
+pub const SESSIONS_VERSION: u32 = 1;
+/// Taken while it is made, migrated or set aside.
+pub const SESSIONS_STORE_LOCK: &str = "sessions/store.lock";
+/// The locks of single sessions.
+pub const SESSIONS_LOCKS: &str = "sessions/locks";
+
 /// One kind of file in the state directory.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -82,6 +91,7 @@ pub fn entries() -> Vec<Entry> {
     entries.extend(servers());
     entries.extend(logins());
     entries.push(results());
+    entries.extend(sessions());
     entries
 }
 
@@ -226,6 +236,36 @@ fn results() -> Entry {
         version: Some(1),
         deleting: "Safe at any time: the model can't read on.",
     }
+}
+
+fn sessions() -> Vec<Entry> {
+    vec![
+        Entry {
+            path: format!("{SESSIONS}, -wal, -shm"),
+            purpose: "What was said with agents, with images and other files; a database of SQLite.",
+            quota: "90 days, 10,000 sessions, 1 GB, unless `session.retention` says otherwise"
+                .to_owned(),
+            version: Some(SESSIONS_VERSION),
+            deleting: "Safe while no `openclaw` runs, but all sessions are gone; \
+                       `openclaw sessions delete` deletes one.",
+        },
+        Entry {
+            path: format!("{SESSIONS}.corrupt-<milliseconds>, -wal, -shm"),
+            purpose: "A database that could not be read, set aside: parts of it may be saved with \
+                      the tools of SQLite.",
+            quota: "as large as it was; none is deleted by itself".to_owned(),
+            version: None,
+            deleting: "Safe at any time: what is in it is gone.",
+        },
+        lock(
+            SESSIONS_STORE_LOCK,
+            "Taken while the database is made, migrated or set aside.",
+        ),
+        lock(
+            &format!("{SESSIONS_LOCKS}/<32 hex digits>.lock, .next"),
+            "Taken while a turn of one session runs, and by the one who is next.",
+        ),
+    ]
 }
 
 /// The table of the documentation.

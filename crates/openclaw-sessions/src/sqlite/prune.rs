@@ -1,0 +1,202 @@
+//! Retention: the oldest sessions go when there are too many, too old or too large ones.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use rusqlite::{Transaction, params};
+
+use super::desk::{Desk, WeakDesk};
+use super::failure::Failure;
+use super::keeper::Keeper;
+use super::place::lock_name;
+use super::removal::{delete, shrink, sweep};
+use crate::error::SessionError;
+use crate::lock::LockPaths;
+
+/// How often sessions are looked through, over all processes.
+const HOUR: i64 = 3_600_000;
+const DAY: i64 = 24 * HOUR;
+/// How many sessions are looked at before others have their turn.
+const STEP: i64 = 20;
+/// How many files of locks are looked at.
+const MOST_LOCKS: usize = 50_000;
+
+/// When this process has to look again.
+#[derive(Default)]
+pub(super) struct Pruning {
+    next: AtomicI64,
+}
+
+/// How far a pass has come: everything up to this age and row was looked at.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cursor {
+    updated: i64,
+    id: i64,
+}
+
+struct Candidate {
+    at: Cursor,
+    key: String,
+}
+
+impl Pruning {
+    /// Begins a pass if it is time for one.
+    pub(super) fn begin(&self, desk: &Desk, now: i64) {
+        if now < self.next.load(Ordering::Relaxed) {
+            return;
+        }
+        self.next.store(now.saturating_add(HOUR), Ordering::Relaxed);
+        let again = desk.downgrade();
+        desk.leave(move |keeper| {
+            let last = keeper.read(|transaction| {
+                let query = "SELECT pruned FROM store";
+                Ok(transaction.query_row(query, [], |row| row.get(0))?)
+            });
+            let now = keeper.place.now();
+            // A time in the future is of a clock that was wrong.
+            if let Ok(Some(last)) = last
+                && !(now - HOUR..=now).contains(&last)
+            {
+                go_on(keeper, &again, Cursor::default());
+            }
+        });
+    }
+}
+
+/// Looks at the next sessions, and leaves the rest for later, so that turns can come in between.
+fn go_on(keeper: &mut Keeper, again: &WeakDesk, from: Cursor) {
+    match step(keeper, from) {
+        Ok(Some(cursor)) => {
+            let then = again.clone();
+            again.leave(move |keeper| go_on(keeper, &then, cursor));
+        }
+        Ok(None) => {}
+        Err(error) => tracing::warn!(error = %error, "old sessions can't be deleted"),
+    }
+}
+
+/// Looks at some sessions; from where to go on, if this was not the end.
+fn step(keeper: &mut Keeper, from: Cursor) -> Result<Option<Cursor>, SessionError> {
+    let candidates = keeper.read(|transaction| candidates(transaction, from))?;
+    let mut deleted = 0_u32;
+    let mut cursor = from;
+    let mut is_over = true;
+    for candidate in candidates.unwrap_or_default() {
+        is_over = !is_too_much(keeper, candidate.at)?;
+        if is_over {
+            break;
+        }
+        cursor = candidate.at;
+        deleted += u32::from(delete_unused(keeper, &candidate)?);
+    }
+    if deleted > 0 {
+        tracing::info!(sessions = deleted, "old sessions were deleted");
+        shrink(keeper)?;
+    }
+    if !is_over {
+        return Ok(Some(cursor));
+    }
+    sweep(keeper)?;
+    tidy_locks(keeper)?;
+    let now = keeper.place.now();
+    keeper.change(|transaction, _| {
+        transaction.execute("UPDATE store SET pruned = ?1", [now])?;
+        Ok(())
+    })?;
+    Ok(None)
+}
+
+/// Deletes a session unless somebody uses it.
+fn delete_unused(keeper: &mut Keeper, candidate: &Candidate) -> Result<bool, SessionError> {
+    let Ok(Some(lock)) = keeper.place.locks_of(&candidate.key).try_take() else {
+        return Ok(false);
+    };
+    let is_as_old = keeper.read(|transaction| {
+        let query = "SELECT count(*) FROM sessions WHERE id = ?1 AND updated = ?2";
+        let row = [candidate.at.id, candidate.at.updated];
+        Ok(transaction.query_row(query, row, |row| row.get::<_, i64>(0))? > 0)
+    })?;
+    if is_as_old != Some(true) || !delete(keeper, &candidate.key)? {
+        return Ok(false);
+    }
+    lock.discard();
+    Ok(true)
+}
+
+/// The next sessions, the oldest first.
+fn candidates(transaction: &Transaction<'_>, from: Cursor) -> Result<Vec<Candidate>, Failure> {
+    let query = "SELECT updated, id, key FROM sessions
+                 WHERE key IS NOT NULL AND (updated, id) > (?1, ?2)
+                 ORDER BY updated, id LIMIT ?3";
+    let mut statement = transaction.prepare(query)?;
+    let rows = statement.query_map(params![from.updated, from.id, STEP], |row| {
+        Ok(Candidate {
+            at: Cursor {
+                updated: row.get(0)?,
+                id: row.get(1)?,
+            },
+            key: row.get(2)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Whether the oldest session is to go. The newest one never is, however large.
+fn is_too_much(keeper: &mut Keeper, oldest: Cursor) -> Result<bool, SessionError> {
+    let retention = keeper.place.retention;
+    let days = i64::try_from(retention.days).unwrap_or(i64::MAX);
+    let last_day = keeper.place.now().saturating_sub(days.saturating_mul(DAY));
+    let is_old = retention.days > 0 && oldest.updated < last_day;
+    if is_old {
+        return Ok(true);
+    }
+    let found = keeper.read(|transaction| {
+        let number = |pragma: &str| -> Result<u64, Failure> {
+            let value: i64 = transaction.pragma_query_value(None, pragma, |row| row.get(0))?;
+            Ok(u64::try_from(value).unwrap_or_default())
+        };
+        let used = number("page_count")?.saturating_sub(number("freelist_count")?);
+        let bytes = used.saturating_mul(number("page_size")?);
+        let query = "SELECT id FROM sessions WHERE key IS NOT NULL
+                     ORDER BY updated DESC, id DESC LIMIT 1";
+        let newest: i64 = transaction.query_row(query, [], |row| row.get(0))?;
+        Ok((super::rows::count(transaction)?, bytes, newest))
+    })?;
+    let Some((count, bytes, newest)) = found else {
+        return Ok(false);
+    };
+    let count = u64::try_from(count).unwrap_or_default();
+    Ok(oldest.id != newest && (count > retention.sessions || bytes > retention.bytes))
+}
+
+/// Deletes the files of locks whose sessions are gone: those of a store that was set aside, say.
+fn tidy_locks(keeper: &mut Keeper) -> Result<(), SessionError> {
+    let names = keeper.read(|transaction| {
+        let query = "SELECT key FROM sessions WHERE key IS NOT NULL";
+        let mut statement = transaction.prepare(query)?;
+        let mut rows = statement.query([])?;
+        let mut names = BTreeSet::new();
+        while let Some(row) = rows.next()? {
+            names.insert(lock_name(&row.get::<_, String>(0)?));
+        }
+        Ok(names)
+    })?;
+    let names = names.unwrap_or_default();
+    let directory = keeper.place.locks();
+    let files = fs::read_dir(&directory).into_iter().flatten().flatten();
+    for file in files.take(MOST_LOCKS) {
+        let file = file.file_name();
+        // Whoever waits has a file, too.
+        let name = file.to_str().and_then(|file| {
+            let lock = file.strip_suffix(".lock");
+            lock.or_else(|| file.strip_suffix(".next"))
+        });
+        if let Some(name) = name.filter(|name| !names.contains(*name))
+            && let Ok(Some(lock)) = LockPaths::new(&directory, name).try_take()
+        {
+            lock.discard();
+        }
+    }
+    Ok(())
+}

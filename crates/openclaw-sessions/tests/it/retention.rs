@@ -1,0 +1,119 @@
+//! What is deleted by itself.
+
+use std::sync::atomic::Ordering;
+
+use openclaw_config::SessionRetention;
+use openclaw_sessions::{SessionFilter, SessionStore as _, SqliteSessions, TurnEnd};
+
+use crate::lab::{Lab, begin, key, turn, user};
+
+const HOUR: u64 = 3_600_000;
+const DAY: u64 = 24 * HOUR;
+
+async fn names(store: &SqliteSessions) -> Vec<String> {
+    // Pruning is handed in behind the end of a turn, and in steps; so is this, behind each of them.
+    for _ in 0..30 {
+        let again = begin(store, &key("nobody")).await;
+        again.finish(TurnEnd::Complete).await.unwrap();
+    }
+    let list = store.list(SessionFilter::default()).await.unwrap();
+    list.iter()
+        .map(|it| it.key.as_str().trim_start_matches("agent:main:").to_owned())
+        .collect()
+}
+
+async fn used(lab: &Lab, store: &SqliteSessions, name: &str, after: u64) {
+    lab.clock.fetch_add(after, Ordering::Relaxed);
+    turn(store, &key(name), vec![user(name)]).await;
+}
+
+#[tokio::test]
+async fn sessions_go_after_their_days() {
+    let lab = Lab::new();
+    let store = lab.store_with(SessionRetention {
+        days: 3,
+        ..SessionRetention::default()
+    });
+    used(&lab, &store, "a", 0).await;
+    used(&lab, &store, "b", 2 * DAY).await;
+    used(&lab, &store, "c", DAY + HOUR).await;
+    assert_eq!(names(&store).await, ["c", "b"]);
+    // For ever.
+    let store = lab.store_with(SessionRetention {
+        days: 0,
+        ..SessionRetention::default()
+    });
+    used(&lab, &store, "d", 900 * DAY).await;
+    assert_eq!(names(&store).await, ["d", "c", "b"]);
+}
+
+#[tokio::test]
+async fn the_oldest_go_when_there_are_too_many() {
+    let lab = Lab::new();
+    let retention = SessionRetention {
+        sessions: 30,
+        ..SessionRetention::default()
+    };
+    let store = lab.store_with(retention);
+    used(&lab, &store, "first", 0).await;
+    for number in 0..80 {
+        used(&lab, &store, &format!("s{number}"), 1_000).await;
+    }
+    // There was a pass after the first turn, so the next one is an hour later.
+    assert_eq!(names(&store).await.len(), 81);
+    used(&lab, &store, "last", HOUR).await;
+    let left = names(&store).await;
+    assert_eq!(left.len(), 30);
+    assert_eq!((left[0].as_str(), left[29].as_str()), ("last", "s51"));
+    // Not in another process either.
+    let other = lab.store_with(retention);
+    used(&lab, &other, "more", 1_000).await;
+    assert_eq!(names(&other).await.len(), 31);
+}
+
+#[tokio::test]
+async fn the_oldest_go_when_they_are_too_large_and_the_file_shrinks() {
+    let lab = Lab::new();
+    let retention = SessionRetention {
+        bytes: 2_000_000,
+        ..SessionRetention::default()
+    };
+    let store = lab.store_with(retention);
+    used(&lab, &store, "first", 0).await;
+    for number in 0..6 {
+        lab.clock.fetch_add(1_000, Ordering::Relaxed);
+        let large = user(&"x".repeat(600_000));
+        turn(&store, &key(&format!("s{number}")), vec![large]).await;
+    }
+    used(&lab, &store, "last", HOUR).await;
+    assert_eq!(names(&store).await, ["last", "s5", "s4", "s3"]);
+    store.close().await;
+    let size = std::fs::metadata(lab.file()).unwrap().len();
+    assert!(size < 2_100_000, "{size}");
+    // The newest is never deleted, however large.
+    let store = lab.store_with(SessionRetention {
+        bytes: 1,
+        ..retention
+    });
+    used(&lab, &store, "large", 2 * HOUR).await;
+    assert_eq!(names(&store).await, ["large"]);
+}
+
+#[tokio::test]
+async fn a_session_in_use_stays_and_locks_of_nothing_go() {
+    let lab = Lab::new();
+    let store = lab.store_with(SessionRetention {
+        days: 1,
+        ..SessionRetention::default()
+    });
+    used(&lab, &store, "used", 0).await;
+    used(&lab, &store, "unused", 0).await;
+    let elsewhere = lab.store();
+    let held = begin(&elsewhere, &key("used")).await;
+    let orphan = lab.state().join(format!("sessions/locks/{:032}.lock", 1));
+    std::fs::write(&orphan, "").unwrap();
+    used(&lab, &store, "new", 3 * DAY).await;
+    assert_eq!(names(&store).await, ["new", "used"]);
+    assert!(!orphan.exists());
+    held.finish(TurnEnd::Complete).await.unwrap();
+}
