@@ -7,11 +7,16 @@ use crate::logins::{
     ClientMetadata, ClientMetadataQuery, LoginAnswer, LoginOffer, LoginReport, LoginRequest,
     LoginsQuery, LoginsReport, LogoutReport, OneLogin,
 };
+use crate::models::{ModelsQuery, ModelsReport};
 use crate::overview::Overview;
 use crate::prompts::{PromptReport, PromptRequest, PromptsReport};
+use crate::replies::ReplyEngine;
 use crate::resources::{ReadReport, ReadRequest, ResourcesReport};
 use crate::secrets::{SecretsQuery, SecretsReport};
 use crate::servers::{LogsReport, OneServer, ServerDetails, ServersQuery, ServersReport};
+use crate::sessions::{
+    DeletedSession, OneSession, SessionTranscript, SessionsQuery, SessionsReport,
+};
 use crate::tools::{
     ApprovalReport, ApprovalRequest, CallReport, CallRequest, OfServer, ToolsReport,
 };
@@ -22,7 +27,7 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, EngineFailure>> 
 /// A runtime: in this process, or in the gateway.
 ///
 /// Servers that a question needs are started by it; those that it does not need are left alone.
-pub trait Engine: Send + Sync {
+pub trait Engine: ReplyEngine {
     /// How the servers of an agent are.
     fn servers(&self, query: ServersQuery) -> Pending<'_, ServersReport>;
     /// How one server is, in detail.
@@ -49,6 +54,14 @@ pub trait Engine: Send + Sync {
     fn prompts(&self, query: OfServer) -> Pending<'_, PromptsReport>;
     /// Fills in a prompt.
     fn prompt(&self, request: PromptRequest) -> Pending<'_, PromptReport>;
+    /// The sessions that are kept.
+    fn sessions(&self, query: SessionsQuery) -> Pending<'_, SessionsReport>;
+    /// What was said in a session.
+    fn session(&self, query: OneSession) -> Pending<'_, SessionTranscript>;
+    /// Deletes a session.
+    fn delete_session(&self, query: OneSession) -> Pending<'_, DeletedSession>;
+    /// The models of the agents, and whether they can be asked.
+    fn models(&self, query: ModelsQuery) -> Pending<'_, ModelsReport>;
     /// Everything at one glance. Nothing is started for it.
     fn overview(&self) -> Pending<'_, Overview>;
     /// Whether the secrets of the configuration can be had; each is asked for.

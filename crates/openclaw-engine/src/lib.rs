@@ -11,6 +11,9 @@
 //! | `servers` | servers and how they are | |
 //! | `tools` | tools, and calls of them | |
 //! | `resources`, `prompts` | what else servers offer | |
+//! | `replies` | turns of an agent | models |
+//! | `sessions` | what was said, and is kept | |
+//! | `models` | whether models can be asked | keys |
 //! | `logins` | logins to servers | tokens |
 //! | `secrets` | whether secrets can be had | secrets |
 //! | `overview` | everything at one glance | |
@@ -18,11 +21,14 @@
 mod engine;
 mod failure;
 mod logins;
+mod models;
 mod overview;
 mod prompts;
+mod replies;
 mod resources;
 mod secrets;
 mod servers;
+mod sessions;
 mod tools;
 
 pub use engine::{Engine, Pending};
@@ -31,10 +37,15 @@ pub use logins::{
     ClientMetadata, ClientMetadataQuery, KeptLogin, LoginAnswer, LoginOffer, LoginReport,
     LoginRequest, LoginsQuery, LoginsReport, LogoutReport, OneLogin, RegistrationKind,
 };
+pub use models::{ModelReport, ModelsQuery, ModelsReport};
 pub use overview::{AgentReport, Credentials, GatewayReport, Overview};
 pub use prompts::{
     PromptArgumentReport, PromptMessageReport, PromptReport, PromptRequest, PromptSummary,
     PromptsReport,
+};
+pub use replies::{
+    Attachment, Audience, ReplyEngine, ReplyEvent, ReplyPart, ReplyReport, ReplyRequest,
+    SessionChoice, ToolCallReport, ToolConsent, ToolQuestion, UsageReport,
 };
 pub use resources::{
     ContentsReport, ReadReport, ReadRequest, ResourceSummary, ResourcesReport, TemplateSummary,
@@ -43,6 +54,10 @@ pub use secrets::{SecretRemark, SecretReport, SecretTrouble, SecretsQuery, Secre
 pub use servers::{
     AuthKind, LogsReport, OneServer, ServerDetails, ServerReport, ServersQuery, ServersReport,
     ShownState, TransportKind,
+};
+pub use sessions::{
+    AskedCall, DeletedSession, MediaReport, MessageReport, OneSession, SessionReport,
+    SessionTranscript, SessionsQuery, SessionsReport, Speaker,
 };
 pub use tools::{
     ApprovalReport, ApprovalRequest, CallArguments, CallReport, CallRequest, OfServer, ToolReport,

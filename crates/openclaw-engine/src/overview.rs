@@ -58,6 +58,9 @@ pub struct Overview {
     pub agents: Vec<AgentReport>,
     /// How many sessions there are.
     pub sessions: u64,
+    /// Why they can't be counted, if they can't.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions_error: Option<String>,
     /// What is wrong with the configuration, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_error: Option<String>,

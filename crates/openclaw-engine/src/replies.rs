@@ -1,0 +1,263 @@
+//! Turns of an agent: what is asked, what is heard meanwhile, what comes of it.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Pending;
+
+/// Answers messages with an agent.
+pub trait ReplyEngine: Send + Sync {
+    /// Has an agent answer a message. Dropping the answer stops the turn and the calls in it.
+    fn reply<'a>(
+        &'a self,
+        request: ReplyRequest,
+        audience: &'a dyn Audience,
+    ) -> Pending<'a, ReplyReport>;
+}
+
+/// Who asks an agent: hears of the turn, and may be asked.
+pub trait Audience: Send + Sync {
+    /// Something happened. Must not wait for anything: whoever passes events on to somebody slow
+    /// keeps only as much as it can bear.
+    fn hear(&self, event: ReplyEvent);
+    /// Whether somebody is there who can be asked.
+    fn can_answer(&self) -> bool;
+    /// Asks whether a tool may run. The question is withdrawn when this is dropped.
+    fn approve(
+        &self,
+        question: ToolQuestion,
+    ) -> Pin<Box<dyn Future<Output = ToolConsent> + Send + '_>>;
+}
+
+/// Asks an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplyRequest {
+    /// The agent; the one of the session, or the default one, if none is named.
+    pub agent: Option<String>,
+    /// Which conversation it belongs to.
+    pub session: SessionChoice,
+    /// The message, as it was written.
+    pub message: String,
+    /// What comes with it.
+    pub attachments: Vec<Attachment>,
+    /// Another model than the agent's, as `provider/model`.
+    pub model: Option<String>,
+    /// Whether every tool may run without a question.
+    pub approved: bool,
+    /// What ties it to lines of the log.
+    pub correlation: String,
+}
+
+/// Which conversation a message belongs to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SessionChoice {
+    /// The one that the agent goes on with.
+    #[default]
+    Main,
+    /// The one of this name.
+    Key(String),
+    /// A new one, whose name begins like this.
+    Fresh(String),
+}
+
+/// Something that comes with a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attachment {
+    /// Its name, where it has one.
+    pub name: Option<String>,
+    /// Its type, as `image/png`.
+    pub mime_type: String,
+    /// Its bytes in base64.
+    pub data: String,
+}
+
+/// Something that happened in a turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+pub enum ReplyEvent {
+    /// The turn has begun.
+    Started {
+        /// The session.
+        session_key: String,
+        /// The model.
+        model: String,
+    },
+    /// More of a text; the whole of it follows as a block or as the end.
+    Partial {
+        /// What is new.
+        text: String,
+    },
+    /// More of what the model thinks.
+    Reasoning {
+        /// What is new.
+        text: String,
+    },
+    /// Partials since the last block or the beginning don't count: the model is asked again.
+    Retracted {
+        /// Why.
+        reason: String,
+    },
+    /// A whole text before the model went on.
+    Block {
+        /// The text.
+        text: String,
+    },
+    /// A tool is called.
+    ToolStarted {
+        /// What its result refers to.
+        id: String,
+        /// The tool, as the model names it.
+        name: String,
+    },
+    /// A call has ended.
+    ToolResult {
+        /// Which one.
+        id: String,
+        /// How it ended.
+        call: ToolCallReport,
+        /// What the model reads: foreign text in its frame.
+        text: String,
+    },
+    /// An image, or something else that is not text, from a tool.
+    Media {
+        /// What it is.
+        part: ReplyPart,
+    },
+    /// Something a person should know.
+    Notice {
+        /// In one sentence.
+        text: String,
+    },
+    /// The last text of the turn.
+    Final {
+        /// The text.
+        text: String,
+    },
+}
+
+/// A call of a tool in a turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCallReport {
+    /// The tool, as the model named it.
+    pub name: String,
+    /// Its server; none if there is no such tool.
+    pub server: Option<String>,
+    /// Whether it failed.
+    pub is_error: bool,
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
+/// A part of an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+pub enum ReplyPart {
+    /// Text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// An image.
+    Image {
+        /// Its type.
+        mime_type: String,
+        /// Its bytes in base64.
+        data: Arc<str>,
+    },
+    /// Sound.
+    Audio {
+        /// Its type.
+        mime_type: String,
+        /// Its bytes in base64.
+        data: Arc<str>,
+    },
+    /// Any other file.
+    Resource {
+        /// Its name.
+        name: String,
+        /// Its type.
+        mime_type: String,
+        /// Its bytes in base64.
+        data: Arc<str>,
+    },
+}
+
+/// How many tokens a turn cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageReport {
+    /// Read by the model, those from a cache included.
+    pub input_tokens: u64,
+    /// Written by the model.
+    pub output_tokens: u64,
+    /// Of those that it read, taken from a cache.
+    pub cached_tokens: u64,
+}
+
+/// What came of a turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplyReport {
+    /// The session.
+    pub session_key: String,
+    /// The model that had the last word, as `provider/model`.
+    pub model: String,
+    /// The last text.
+    pub reply: String,
+    /// All texts and media of the turn, in their order.
+    pub parts: Vec<ReplyPart>,
+    /// The calls, in their order.
+    pub tool_calls: Vec<ToolCallReport>,
+    /// What it cost, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageReport>,
+}
+
+/// Asks a person whether a tool may run. Every text is one line that does a terminal no harm; servers
+/// and models wrote them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolQuestion {
+    /// The agent that wants it.
+    pub agent: String,
+    /// The server.
+    pub server: String,
+    /// The tool, by its name at the server.
+    pub tool: String,
+    /// The tool, by the name that models use.
+    pub name: String,
+    /// What the server calls the tool for people.
+    pub title: Option<String>,
+    /// What the server says that the tool does.
+    pub description: Option<String>,
+    /// What it will be called with, the beginning of it: names and values as JSON.
+    pub arguments: Vec<(String, String)>,
+    /// How many arguments are not shown.
+    pub more_arguments: usize,
+}
+
+/// What a person says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ToolConsent {
+    /// This once.
+    Once,
+    /// This time and from now on.
+    Always,
+    /// No.
+    No,
+}
