@@ -1,0 +1,151 @@
+//! Everything that agents share; which agent, session and model a request means.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
+
+use openclaw_content::Framer;
+use openclaw_engine::{Audience, ReplyEvent, ReplyReport, ReplyRequest, SessionChoice};
+use openclaw_mcp::{AgentPlan, Servers};
+use openclaw_models::{Model, Models};
+use openclaw_sessions::{SessionKey, SessionStore};
+use ring::rand::{SecureRandom as _, SystemRandom};
+
+use crate::attachments::user_parts;
+use crate::error::TurnError;
+use crate::tools::ReadyTools;
+use crate::turn::Asking;
+
+/// What agents are made of.
+pub struct AgentsSetup {
+    /// The servers that their tools are of.
+    pub servers: Arc<Servers>,
+    /// Their models.
+    pub models: Arc<Models>,
+    /// Where what is said is kept.
+    pub store: Arc<dyn SessionStore>,
+}
+
+/// The agents of a configuration.
+pub struct Agents {
+    pub(crate) servers: Arc<Servers>,
+    models: Arc<Models>,
+    pub(crate) store: Arc<dyn SessionStore>,
+    pub(crate) ready: ReadyTools,
+    framer: Framer,
+    /// How many remarks about the store were passed on.
+    told: AtomicUsize,
+}
+
+impl Agents {
+    /// The agents of a configuration.
+    pub fn new(setup: AgentsSetup) -> Self {
+        Self {
+            servers: setup.servers,
+            models: setup.models,
+            store: setup.store,
+            ready: ReadyTools::default(),
+            framer: Framer::new(),
+            told: AtomicUsize::new(0),
+        }
+    }
+
+    /// An agent, the default one if none is named.
+    pub fn plan(&self, name: Option<&str>) -> Result<Arc<AgentPlan>, TurnError> {
+        self.servers
+            .agent(name)
+            .map_err(|error| TurnError::UnknownAgent {
+                name: error.name,
+                known: error.known,
+            })
+    }
+
+    /// What there is to say about the store that nobody was told.
+    pub(crate) fn new_remarks(&self) -> Vec<String> {
+        let remarks = self.store.remarks();
+        let told = self.told.swap(remarks.len(), Ordering::Relaxed);
+        remarks.into_iter().skip(told).collect()
+    }
+
+    /// The session of this name, and whose it is. A bare name is of the agent, or of the default one.
+    pub fn key(
+        &self,
+        agent: Option<&str>,
+        text: &str,
+    ) -> Result<(Arc<AgentPlan>, SessionKey), TurnError> {
+        let asked = self.plan(agent)?;
+        let key = SessionKey::parse(text, &asked.agent.id)?;
+        if agent.is_some() && *key.agent() != asked.agent.id {
+            return Err(TurnError::OtherAgent {
+                owner: key.agent().to_string(),
+                asked: asked.agent.id.to_string(),
+            });
+        }
+        let plan = self.plan(Some(key.agent().as_str()))?;
+        Ok((plan, key))
+    }
+
+    /// The agent and the session that a request means.
+    fn meant(&self, request: &ReplyRequest) -> Result<(Arc<AgentPlan>, SessionKey), TurnError> {
+        let agent = request.agent.as_deref();
+        match &request.session {
+            SessionChoice::Key(text) => self.key(agent, text),
+            SessionChoice::Main => {
+                let plan = self.plan(agent)?;
+                let key = SessionKey::main(&plan.agent.id);
+                Ok((plan, key))
+            }
+            SessionChoice::Fresh(prefix) => {
+                let plan = self.plan(agent)?;
+                let key = SessionKey::fresh(&plan.agent.id, prefix, SystemTime::now(), random());
+                Ok((plan, key))
+            }
+        }
+    }
+
+    /// Has an agent answer a message. Dropping it stops the turn and its calls.
+    pub async fn reply(
+        &self,
+        request: ReplyRequest,
+        audience: &dyn Audience,
+    ) -> Result<ReplyReport, TurnError> {
+        let (plan, key) = self.meant(&request)?;
+        let model = self.models.chosen(&plan.agent, request.model.as_deref());
+        let model = Box::pin(model).await?;
+        self.reply_with(&*model, &plan, &key, request, audience)
+            .await
+    }
+
+    /// Has a model answer a message for an agent.
+    pub async fn reply_with(
+        &self,
+        model: &dyn Model,
+        plan: &AgentPlan,
+        key: &SessionKey,
+        request: ReplyRequest,
+        audience: &dyn Audience,
+    ) -> Result<ReplyReport, TurnError> {
+        let hear = |text| audience.hear(ReplyEvent::Notice { text });
+        let parts = user_parts(request.message, request.attachments, &self.framer, &hear)?;
+        let asking = Asking {
+            agents: self,
+            plan,
+            key,
+            model,
+            audience,
+            approved: request.approved,
+            correlation: &request.correlation,
+        };
+        Box::pin(asking.answer(parts)).await
+    }
+}
+
+/// A number that nobody else has.
+fn random() -> u64 {
+    let mut bytes = [0; 8];
+    if SystemRandom::new().fill(&mut bytes).is_err() {
+        // The time makes it different from others; nobody has to be unable to guess it.
+        return u64::from(std::process::id());
+    }
+    u64::from_le_bytes(bytes)
+}

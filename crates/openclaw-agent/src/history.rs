@@ -1,0 +1,210 @@
+//! What was said before, made fit for a model.
+
+use std::collections::HashMap;
+
+use openclaw_content::note;
+use openclaw_conversation::{AnswerPart, Blob, Media, Message, ToolAnswer, ToolCall, UserPart};
+use openclaw_sessions::{KeptMessage, SessionError, SessionStore, TurnState};
+
+/// How many images a model is sent at once.
+const MOST_IMAGES: usize = 20;
+/// How many bytes they may have together.
+const MOST_IMAGE_BYTES: u64 = 20 * 1024 * 1024;
+
+/// A conversation as a model reads it, and where each message of it is kept.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    messages: Vec<Message>,
+    /// The number of each message in its session; of what we put in ourselves, that of the message
+    /// before.
+    numbers: Vec<u64>,
+}
+
+impl Conversation {
+    /// What was said before, without what a model can't make sense of.
+    pub(crate) fn of(kept: Vec<KeptMessage>) -> Self {
+        let mut conversation = Self::default();
+        let mut kept = kept.into_iter().peekable();
+        // A summary comes first, whenever it was made: it stands for everything before what follows.
+        while let Some(summary) = kept.next_if(|it| matches!(it.message, Message::Summary { .. })) {
+            let next = kept.peek().map(|next| next.number.saturating_sub(1));
+            conversation.push(summary.message, next.unwrap_or(summary.number));
+        }
+        while let Some(first) = kept.next() {
+            let (turn, state) = (first.turn, first.state);
+            let mut messages = vec![first];
+            while let Some(next) = kept.next_if(|next| next.turn == turn) {
+                messages.push(next);
+            }
+            conversation.add_turn(messages, state);
+        }
+        conversation
+    }
+
+    fn add_turn(&mut self, messages: Vec<KeptMessage>, state: TurnState) {
+        let was_answered = messages.iter().any(|kept| match &kept.message {
+            Message::Assistant(said) => !said.text().trim().is_empty() || said.calls().count() > 0,
+            Message::User { .. } | Message::Tool(_) | Message::Summary { .. } => false,
+        });
+        // What no model took must not stand in the way of what is asked now.
+        if state == TurnState::Failed && !was_answered {
+            return;
+        }
+        let from = self.len();
+        for kept in messages {
+            self.push(kept.message, kept.number);
+        }
+        self.close_calls(from);
+        if state == TurnState::Interrupted {
+            let text = note(
+                "The turn before was cut off here. Calls in it may have had effects.",
+                &[],
+            );
+            let parts = vec![UserPart::Foreign { text }];
+            self.push(Message::User { parts }, self.last_number());
+        }
+    }
+
+    /// Adds a message that is kept under this number.
+    pub(crate) fn push(&mut self, message: Message, number: u64) {
+        self.messages.push(message);
+        self.numbers.push(number);
+    }
+
+    /// From this message on, puts the answers to calls into the order of the calls, and answers those
+    /// that have none: services refuse a call without an answer, and an answer without a call.
+    pub(crate) fn close_calls(&mut self, from: usize) {
+        let messages = self.messages.split_off(from.min(self.len()));
+        let numbers = self.numbers.split_off(self.messages.len());
+        let mut rest = messages.into_iter().zip(numbers).peekable();
+        while let Some((message, number)) = rest.next() {
+            let calls: Vec<ToolCall> = match &message {
+                Message::Assistant(asking) => asking.calls().cloned().collect(),
+                Message::Tool(_) => continue,
+                Message::User { .. } | Message::Summary { .. } => Vec::new(),
+            };
+            self.push(message, number);
+            if calls.is_empty() {
+                continue;
+            }
+            let mut answers: HashMap<String, (ToolAnswer, u64)> = HashMap::new();
+            while let Some((message, number)) =
+                rest.next_if(|(message, _)| matches!(message, Message::Tool(_)))
+            {
+                if let Message::Tool(answer) = message {
+                    answers.insert(answer.call.clone(), (answer, number));
+                }
+            }
+            for call in &calls {
+                let (answer, number) = answers
+                    .remove(&call.id)
+                    .unwrap_or_else(|| (unanswered(call), number));
+                self.push(Message::Tool(answer), number);
+            }
+        }
+    }
+
+    /// Fetches images of the conversation for a model that takes some, the last ones first and within
+    /// bounds: the others are named instead.
+    pub(crate) async fn fetch_images(
+        &mut self,
+        store: &dyn SessionStore,
+    ) -> Result<(), SessionError> {
+        let (mut count, mut bytes) = (0, 0);
+        for message in self.messages.iter_mut().rev() {
+            for media in media_of(message) {
+                if !media.is_image() {
+                    continue;
+                }
+                count += 1;
+                bytes += media.bytes;
+                if count > MOST_IMAGES || bytes > MOST_IMAGE_BYTES {
+                    return Ok(());
+                }
+                if let Blob::Kept(id) = &media.blob
+                    && let Some(data) = store.blob(id).await?
+                {
+                    media.blob = Blob::Here(data.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    pub(crate) fn messages_mut(&mut self) -> &mut [Message] {
+        &mut self.messages
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Puts a message into the place of the first ones.
+    pub(crate) fn replace_first(&mut self, count: usize, message: Message) {
+        let number = self.number_before(count);
+        self.messages.splice(..count, [message]);
+        self.numbers.splice(..count, [number]);
+    }
+
+    /// The number of the last of the first messages.
+    pub(crate) fn number_before(&self, count: usize) -> u64 {
+        let numbers = self.numbers.get(..count).unwrap_or(&self.numbers);
+        numbers.iter().copied().max().unwrap_or_default()
+    }
+
+    fn last_number(&self) -> u64 {
+        self.numbers.last().copied().unwrap_or_default()
+    }
+
+    /// The identifiers of all calls.
+    pub(crate) fn call_ids(&self) -> impl Iterator<Item = &str> {
+        let messages = self.messages.iter();
+        let asking = messages.filter_map(|message| match message {
+            Message::Assistant(asking) => Some(asking),
+            _ => None,
+        });
+        asking.flat_map(|asking| asking.calls().map(|call| call.id.as_str()))
+    }
+}
+
+/// What stands for an answer that never came.
+fn unanswered(call: &ToolCall) -> ToolAnswer {
+    let text = note(
+        "The turn was cut off before the call had a result. It is not known whether it was carried \
+         out; it must not simply be repeated.",
+        &[],
+    );
+    ToolAnswer {
+        call: call.id.clone(),
+        name: call.name.clone(),
+        server: None,
+        parts: vec![AnswerPart::Text { text }],
+        is_error: true,
+        duration_ms: 0,
+    }
+}
+
+/// All media of a message.
+fn media_of(message: &mut Message) -> impl Iterator<Item = &mut Media> {
+    let (of_user, of_tool) = match message {
+        Message::User { parts } => (Some(parts), None),
+        Message::Tool(answer) => (None, Some(&mut answer.parts)),
+        Message::Assistant(_) | Message::Summary { .. } => (None, None),
+    };
+    let of_user = of_user.into_iter().flatten().filter_map(|part| match part {
+        UserPart::Media(media) => Some(media),
+        UserPart::Text { .. } | UserPart::Foreign { .. } => None,
+    });
+    let of_tool = of_tool.into_iter().flatten().filter_map(|part| match part {
+        AnswerPart::Media(media) => Some(media),
+        AnswerPart::Text { .. } => None,
+    });
+    of_user.chain(of_tool)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,339 @@
+//! One turn: rounds of the model and its calls, kept as they happen.
+
+mod shorten;
+mod told;
+
+use std::collections::HashSet;
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use openclaw_config::ServerScope;
+use openclaw_content::ModelText;
+use openclaw_conversation::{
+    AnswerPart, AssistantMessage, AssistantPart, Message, ToolAnswer, ToolCall, UserPart,
+};
+use openclaw_engine::{Audience, ReplyEvent, ReplyReport};
+use openclaw_mcp::{AgentPlan, Standing, Status};
+use openclaw_models::{
+    Model, ModelError, ModelEvent, ModelReply, ModelRequest, Stop, SystemPrompt,
+};
+use openclaw_sessions::{SessionKey, Turn, TurnEnd};
+use tokio::time::timeout;
+
+use self::told::{Told, call_report, media_parts};
+use crate::agents::Agents;
+use crate::calls::{Asked, Caller};
+use crate::compaction;
+use crate::error::TurnError;
+use crate::history::Conversation;
+use crate::prompt::Prompt;
+use crate::tools::Ready;
+
+/// How many calls run side by side.
+const CALLS_AT_ONCE: usize = 32;
+
+/// How long another turn of the session is waited for in silence.
+const SILENT_WAIT: Duration = Duration::from_secs(1);
+
+/// What a turn is made with.
+pub(crate) struct Asking<'a> {
+    pub(crate) agents: &'a Agents,
+    pub(crate) plan: &'a AgentPlan,
+    pub(crate) key: &'a SessionKey,
+    pub(crate) model: &'a dyn Model,
+    pub(crate) audience: &'a dyn Audience,
+    pub(crate) approved: bool,
+    pub(crate) correlation: &'a str,
+}
+
+impl Asking<'_> {
+    /// Answers what a person says. Dropping it stops the turn and its calls.
+    pub(crate) async fn answer(&self, parts: Vec<UserPart>) -> Result<ReplyReport, TurnError> {
+        let message = Message::User { parts };
+        self.check_length(&message)?;
+        let within = self.plan.agent.timeout;
+        let kept = self.begin(within).await?;
+        self.audience.hear(ReplyEvent::Started {
+            session_key: self.key.as_str().to_owned(),
+            model: self.model.name().to_owned(),
+        });
+        let mut running = Running::new(self, kept);
+        let result = match timeout(within, Box::pin(running.run(message))).await {
+            Ok(result) => result,
+            Err(_) => Err(TurnError::TimedOut { within }),
+        };
+        let Running { kept, told, .. } = running;
+        let end = match &result {
+            Ok(()) => TurnEnd::Complete,
+            Err(TurnError::TimedOut { .. }) => TurnEnd::Interrupted,
+            Err(_) => TurnEnd::Failed,
+        };
+        let finished = kept.finish(end).await;
+        result?;
+        finished?;
+        Ok(told.report(self.key.as_str()))
+    }
+
+    /// Begins the turn, and says so where another one has to be waited for.
+    async fn begin(&self, within: Duration) -> Result<Box<dyn Turn>, TurnError> {
+        let begun = self.agents.store.begin(self.key, within);
+        tokio::pin!(begun);
+        match timeout(SILENT_WAIT, &mut begun).await {
+            Ok(begun) => Ok(begun?),
+            Err(_) => {
+                let text = "waiting for another turn of this session to end".to_owned();
+                self.audience.hear(ReplyEvent::Notice { text });
+                Ok(begun.await?)
+            }
+        }
+    }
+
+    /// What a person should know about the store, each thing once.
+    fn hear_remarks(&self) {
+        for text in self.agents.new_remarks() {
+            self.audience.hear(ReplyEvent::Notice { text });
+        }
+    }
+
+    /// Refuses what the model can't hold at all: kept, it would stand in the way of every turn.
+    fn check_length(&self, message: &Message) -> Result<(), TurnError> {
+        let facts = self.model.facts();
+        let (needed, room) = (compaction::tokens(message), compaction::room(facts, 0));
+        if needed <= room {
+            return Ok(());
+        }
+        Err(TurnError::Model(ModelError::TooLong {
+            model: self.model.name().to_owned(),
+            reason: format!(
+                "the message takes about {needed} tokens, and there is room for {room}"
+            ),
+        }))
+    }
+}
+
+/// A turn that runs.
+struct Running<'a> {
+    asking: &'a Asking<'a>,
+    kept: Box<dyn Turn>,
+    conversation: Conversation,
+    /// How many messages there were before this turn.
+    before: usize,
+    prompt: Prompt,
+    told: Told,
+    /// The identifiers of calls that were given away.
+    ids: HashSet<String>,
+}
+
+impl<'a> Running<'a> {
+    fn new(asking: &'a Asking<'a>, kept: Box<dyn Turn>) -> Self {
+        Self {
+            asking,
+            kept,
+            conversation: Conversation::default(),
+            before: 0,
+            prompt: Prompt::default(),
+            told: Told::default(),
+            ids: HashSet::new(),
+        }
+    }
+
+    async fn run(&mut self, message: Message) -> Result<(), TurnError> {
+        let past = self.kept.history().await;
+        self.asking.hear_remarks();
+        self.conversation = Conversation::of(past?);
+        self.before = self.conversation.len();
+        self.ids = self.conversation.call_ids().map(str::to_owned).collect();
+        self.keep(message).await?;
+        let (agents, plan) = (self.asking.agents, self.asking.plan);
+        let session = self.asking.key.as_str();
+        self.start_servers().await;
+        let tools = agents.servers.tools(plan, Some(session));
+        self.prompt = Prompt::new(plan, &tools, &agents.servers.view(plan));
+        for _ in 0..plan.agent.max_rounds {
+            let tools = agents.servers.tools(plan, Some(session));
+            let tools = agents.ready.of(&tools);
+            let ModelReply { mut message, stop } = self.ask(&tools).await?;
+            self.told.add_usage(message.usage);
+            self.told.model.clone_from(&message.model);
+            self.name_calls(&mut message);
+            let text = message.text();
+            let calls: Vec<ToolCall> = message.calls().cloned().collect();
+            if calls.is_empty() && text.trim().is_empty() && stop == Stop::Refused {
+                // An empty answer would be kept as one.
+                return Err(TurnError::Model(ModelError::Refused {
+                    model: message.model,
+                    reason: "the service does not let it answer this".to_owned(),
+                }));
+            }
+            self.keep(Message::Assistant(message)).await?;
+            self.told.add_text(&text);
+            if calls.is_empty() {
+                self.end(text, stop);
+                return Ok(());
+            }
+            if !text.trim().is_empty() {
+                self.hear(ReplyEvent::Block { text });
+            }
+            self.make_calls(&calls).await?;
+        }
+        Err(TurnError::TooManyRounds {
+            rounds: plan.agent.max_rounds,
+            calls: self.told.calls.len(),
+        })
+    }
+
+    /// Starts the servers of the agent, each once, and says which can't be used.
+    async fn start_servers(&self) {
+        let (servers, plan) = (&self.asking.agents.servers, self.asking.plan);
+        let session = self.asking.key.as_str();
+        let shared: Vec<String> = plan
+            .servers()
+            .filter(|server| {
+                let definition = server.server();
+                definition.is_some_and(|it| it.scope == ServerScope::Shared)
+            })
+            .map(|server| server.name().to_owned())
+            .collect();
+        tokio::join!(
+            servers.start(plan, Some(&shared)),
+            servers.start_for(plan, session),
+        );
+        for view in servers.view(plan) {
+            let Some(state) = &view.state else { continue };
+            let is_lost = matches!(state.status, Status::Failed | Status::NeedsAuth);
+            if is_lost && view.standing == Standing::Usable {
+                let (name, status) = (view.server.name(), state.status.as_str());
+                let text = format!("the server {name} can't be used: {status}");
+                self.hear(ReplyEvent::Notice { text });
+            }
+        }
+    }
+
+    fn hear(&self, event: ReplyEvent) {
+        self.asking.audience.hear(event);
+    }
+
+    async fn ask_once(&self, tools: &Ready) -> Result<ModelReply, ModelError> {
+        let audience = self.asking.audience;
+        let mut listener = |event| {
+            audience.hear(match event {
+                ModelEvent::Text(text) => ReplyEvent::Partial { text },
+                ModelEvent::Reasoning(text) => ReplyEvent::Reasoning { text },
+                ModelEvent::Retracted { reason } => ReplyEvent::Retracted { reason },
+                ModelEvent::Notice { text } => ReplyEvent::Notice { text },
+            });
+        };
+        let request = ModelRequest {
+            system: SystemPrompt {
+                stable: &self.prompt.stable,
+                current: &self.prompt.current,
+            },
+            messages: self.conversation.messages(),
+            tools: &tools.set,
+            max_tokens: None,
+        };
+        self.asking.model.reply(request, &mut listener).await
+    }
+
+    /// Makes sure that no two calls of a conversation have the same identifier.
+    fn name_calls(&mut self, message: &mut AssistantMessage) {
+        for part in &mut message.parts {
+            let AssistantPart::ToolCall(call) = part else {
+                continue;
+            };
+            let mut number = 1;
+            let mut id = call.id.clone();
+            while id.is_empty() || !self.ids.insert(id.clone()) {
+                number += 1;
+                id = format!(
+                    "{}-{number}",
+                    if call.id.is_empty() { "call" } else { &call.id }
+                );
+            }
+            call.id = id;
+        }
+    }
+
+    /// Keeps a message before anything follows from it.
+    async fn keep(&mut self, message: Message) -> Result<(), TurnError> {
+        let numbers = self.kept.append(vec![message.clone()]).await?;
+        let number = numbers.first().copied().unwrap_or_default();
+        self.conversation.push(message, number);
+        Ok(())
+    }
+
+    /// Makes the calls of one message side by side, and keeps each answer as it comes.
+    async fn make_calls(&mut self, calls: &[ToolCall]) -> Result<(), TurnError> {
+        let asking = self.asking;
+        let asked = Asked::new(asking.audience);
+        let caller = Caller {
+            servers: &asking.agents.servers,
+            plan: asking.plan,
+            session: asking.key.as_str(),
+            correlation: asking.correlation,
+            asked: asked.as_ref(),
+            approved: asking.approved,
+        };
+        let making = calls.iter().map(|call| make_call(&caller, asking, call));
+        let making: Vec<PendingAnswer<'_>> = making.collect();
+        let mut answers = stream::iter(making).buffer_unordered(CALLS_AT_ONCE);
+        let asked_at = self.conversation.len().saturating_sub(1);
+        while let Some(answer) = answers.next().await {
+            // What somebody was told must be there after whatever happens.
+            self.keep(Message::Tool(answer.clone())).await?;
+            self.tell_answer(&answer);
+        }
+        drop(answers);
+        self.conversation.close_calls(asked_at);
+        for message in self.conversation.messages().iter().skip(asked_at + 1) {
+            if let Message::Tool(answer) = message {
+                self.told.add_answer(answer);
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_answer(&self, answer: &ToolAnswer) {
+        let texts = answer.parts.iter().filter_map(|part| match part {
+            AnswerPart::Text { text } => Some(text),
+            AnswerPart::Media(_) => None,
+        });
+        self.hear(ReplyEvent::ToolResult {
+            id: answer.call.clone(),
+            call: call_report(answer),
+            text: ModelText::joined(texts).into_string(),
+        });
+        for part in media_parts(answer) {
+            self.hear(ReplyEvent::Media { part });
+        }
+    }
+
+    /// Ends the turn with what the model said last.
+    fn end(&mut self, text: String, stop: Stop) {
+        if stop == Stop::Length {
+            let text = "the answer is cut off: the model may not say more at once".to_owned();
+            self.hear(ReplyEvent::Notice { text });
+        }
+        self.told.reply.clone_from(&text);
+        self.hear(ReplyEvent::Final { text });
+    }
+}
+
+/// The answer to a call, still to come.
+type PendingAnswer<'c> = Pin<Box<dyn Future<Output = ToolAnswer> + Send + 'c>>;
+
+fn make_call<'c>(
+    caller: &'c Caller<'_>,
+    asking: &'c Asking<'_>,
+    call: &'c ToolCall,
+) -> PendingAnswer<'c> {
+    Box::pin(async move {
+        asking.audience.hear(ReplyEvent::ToolStarted {
+            id: call.id.clone(),
+            name: call.name.clone(),
+        });
+        caller.make(call).await
+    })
+}

@@ -1,0 +1,16 @@
+//! Turns of agents with models that say what they are told to, and real programs as servers.
+
+#![cfg(target_os = "linux")]
+
+#[cfg(test)]
+mod calling;
+#[cfg(test)]
+mod ending;
+#[cfg(test)]
+mod house;
+#[cfg(test)]
+mod remembering;
+#[cfg(test)]
+mod scripted;
+#[cfg(test)]
+mod seeing;
