@@ -128,8 +128,8 @@ impl Servers {
             }
         };
         let origin = Origin::new(tool.server.name(), &tool.prepared.definition.name);
-        let record = Record::new(self, &call, tool);
-        let made = self.make(&call, tool, &origin).await;
+        let mut record = Record::new(self, &call, tool);
+        let made = self.make(&call, tool, &origin, &mut record).await;
         let (end, parts, result, problem) = match made {
             Ok(result) => {
                 let mut result = result;
@@ -167,6 +167,7 @@ impl Servers {
         call: &Call<'_>,
         tool: &AgentTool,
         origin: &Origin,
+        record: &mut Record<'_>,
     ) -> Result<ToolResult, Stop> {
         let stop = |end, template, names: &[&str]| Stop::told(end, origin, template, names);
         if let Decision::Denied {
@@ -197,6 +198,7 @@ impl Servers {
         }
         let arguments = self.checked(call, tool, origin)?;
         self.approved(call, tool, origin, &arguments).await?;
+        record.restart();
         let connection = self.ready(&tool.server, call.session).await;
         let connection = connection.map_err(|not_ready| {
             if not_ready.needs_login {

@@ -27,6 +27,11 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// Begins to count now: what a person took to answer is not the call's time.
+    pub(super) fn restart(&mut self) {
+        self.started = Instant::now();
+    }
+
     /// Writes how the call ended; the result is how long it took.
     pub(super) fn finish(mut self, end: CallEnd) -> Duration {
         self.write(end.audited())

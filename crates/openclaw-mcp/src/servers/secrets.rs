@@ -44,6 +44,11 @@ impl Servers {
         join_all(checking).await.into_iter().flatten().collect()
     }
 
+    /// What fetches secrets, for those beside the servers that need some.
+    pub fn secret_resolver(&self) -> Arc<SecretResolver> {
+        self.secret_source().resolver()
+    }
+
     /// Where secrets come from.
     pub(crate) fn secret_source(&self) -> SecretSource {
         let settings = Arc::clone(&self.plan().config.secrets);
