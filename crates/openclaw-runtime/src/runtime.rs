@@ -4,12 +4,15 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use openclaw_agent::{Agents, AgentsSetup};
 use openclaw_config::Config;
 use openclaw_engine::EngineFailure;
 use openclaw_mcp::{AgentPlan, Servers, ServersSetup, StartMode};
 use openclaw_mcp_client::{Connector, EraMemory};
+use openclaw_models::{Models, ModelsSetup};
 use openclaw_process::{GuardianProgram, Launcher};
 use openclaw_secrets::Redactor;
+use openclaw_sessions::{SessionStore, SessionsSetup, SqliteSessions};
 use openclaw_state::StateDirectory;
 
 use crate::answers::logins::BegunLogin;
@@ -29,10 +32,14 @@ pub struct RuntimeSetup {
     pub directory: PathBuf,
 }
 
-/// The servers of a configuration, in this process and for as long as a command takes. Each is
-/// started when something needs it, and once.
+/// The agents and servers of a configuration, in this process and for as long as a command takes.
+/// Each server is started when something needs it, and once.
 pub struct Runtime {
-    pub(crate) servers: Servers,
+    pub(crate) servers: Arc<Servers>,
+    pub(crate) models: Arc<Models>,
+    pub(crate) sessions: Arc<dyn SessionStore>,
+    pub(crate) agents: Agents,
+    pub(crate) state: PathBuf,
     pub(crate) redactor: Redactor,
     pub(crate) logins: RunningLogins<BegunLogin>,
     environment: Vec<(OsString, OsString)>,
@@ -50,16 +57,37 @@ impl Runtime {
             setup.directory.clone(),
             Some(memory),
         );
+        let state = setup.state.path().to_owned();
+        let sessions: Arc<dyn SessionStore> = Arc::new(SqliteSessions::open(SessionsSetup {
+            state: setup.state.clone(),
+            retention: setup.config.session_retention,
+            clock: Arc::new(std::time::SystemTime::now),
+        }));
         let servers = Servers::new(ServersSetup {
-            config: setup.config,
+            config: Arc::clone(&setup.config),
             state: setup.state,
             connector: Arc::new(connector),
             redactor: setup.redactor.clone(),
             mode: StartMode::OnDemand,
             restarts: false,
         });
+        let servers = Arc::new(servers.map_err(|error| unusable(&error))?);
+        let models = Arc::new(Models::new(ModelsSetup {
+            config: setup.config,
+            resolver: servers.secret_resolver(),
+            redactor: setup.redactor.clone(),
+        }));
+        let agents = Agents::new(AgentsSetup {
+            servers: Arc::clone(&servers),
+            models: Arc::clone(&models),
+            store: Arc::clone(&sessions),
+        });
         Ok(Self {
-            servers: servers.map_err(|error| unusable(&error))?,
+            servers,
+            models,
+            sessions,
+            agents,
+            state,
             redactor: setup.redactor,
             logins: RunningLogins::default(),
             environment: setup.environment,

@@ -55,7 +55,7 @@ pub(crate) fn tool(tools: &AgentTools, name: &str) -> EngineFailure {
 }
 
 /// The name that is most like another one, if any is.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     known
         .map(|known| (strsim::jaro_winkler(&name, &known.to_lowercase()), known))

@@ -2,21 +2,26 @@
 
 mod calling;
 pub(crate) mod logins;
+mod models;
 mod offers;
+mod replies;
 pub(crate) mod running;
+mod sessions;
 
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use openclaw_config::ValueOwner;
 use openclaw_content::shown_line;
 use openclaw_engine::{
-    AgentReport, ApprovalReport, ApprovalRequest, AuthKind, CallReport, CallRequest,
-    ClientMetadata, ClientMetadataQuery, Credentials, Engine, EngineFailure, GatewayReport,
-    LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport,
-    LogsReport, OfServer, OneLogin, OneServer, Overview, Pending, PromptReport, PromptRequest,
-    PromptsReport, ReadReport, ReadRequest, ResourcesReport, SecretRemark, SecretReport,
-    SecretTrouble, SecretsQuery, SecretsReport, ServerDetails, ServersQuery, ServersReport,
-    ShownState, ToolsReport,
+    ApprovalReport, ApprovalRequest, AuthKind, CallReport, CallRequest, ClientMetadata,
+    ClientMetadataQuery, DeletedSession, Engine, EngineFailure, GatewayReport, LoginAnswer,
+    LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsReport,
+    ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview, Pending,
+    PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ResourcesReport,
+    SecretRemark, SecretReport, SecretTrouble, SecretsQuery, SecretsReport, ServerDetails,
+    ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport, ShownState,
+    ToolsReport,
 };
 use openclaw_mcp::{AgentPlan, PlannedServer};
 
@@ -142,30 +147,39 @@ impl Engine for Runtime {
         Box::pin(self.answer_prompt(request))
     }
 
+    fn sessions(&self, query: SessionsQuery) -> Pending<'_, SessionsReport> {
+        Box::pin(self.answer_sessions(query))
+    }
+
+    fn session(&self, query: OneSession) -> Pending<'_, SessionTranscript> {
+        Box::pin(self.answer_session(query))
+    }
+
+    fn delete_session(&self, query: OneSession) -> Pending<'_, DeletedSession> {
+        Box::pin(self.answer_delete_session(query))
+    }
+
+    fn models(&self, query: ModelsQuery) -> Pending<'_, ModelsReport> {
+        Box::pin(self.answer_models(query))
+    }
+
     fn overview(&self) -> Pending<'_, Overview> {
         Box::pin(async move {
             let config = self.servers.config();
             let default = self.agent(None)?;
-            let agents = config.agents.values().map(|agent| AgentReport {
-                id: agent.id.to_string(),
-                model: agent.model.as_ref().map(|model| model.primary.clone()),
-                // Without a model of its own an agent has the built-in one.
-                credentials: match &agent.model {
-                    Some(_) => Credentials::Missing,
-                    None => Credentials::Builtin,
-                },
-                servers: agent
-                    .servers
-                    .iter()
-                    .map(|server| server.name.to_string())
-                    .collect(),
-            });
+            let agents = config.agents.values();
+            let agents = join_all(agents.map(|agent| self.agent_report(agent))).await;
+            let (sessions, sessions_error) = match self.sessions.count().await {
+                Ok(count) => (count, None),
+                Err(error) => (0, Some(error.to_string())),
+            };
             Ok(Overview {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 gateway: GatewayReport::default(),
                 servers: self.all_servers(&default).servers,
-                agents: agents.collect(),
-                sessions: 0,
+                agents,
+                sessions,
+                sessions_error,
                 config_error: None,
             })
         })
@@ -233,7 +247,11 @@ impl Engine for Runtime {
     }
 
     fn close(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.servers.shutdown())
+        Box::pin(async {
+            // Turns that end now are still written down.
+            self.servers.shutdown().await;
+            self.sessions.close().await;
+        })
     }
 }
 
