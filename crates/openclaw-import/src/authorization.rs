@@ -33,6 +33,9 @@ pub(crate) fn login(draft: &mut Draft<'_>, fields: &mut Fields) {
         draft.note("the settings of a login are left out: the `Authorization` header replaces it");
         return;
     }
+    if !login.contains_key("clientId") && login.remove("clientSecret").is_some() {
+        draft.note("the secret of a client is left out: it has no effect without `clientId`");
+    }
     draft.set_filled("oauth", login);
 }
 
