@@ -106,6 +106,20 @@ impl Output {
         write(&mut self.bytes, bytes)
     }
 
+    /// The results as they are, for what speaks a protocol there.
+    pub(crate) fn wire(&mut self) -> &mut dyn Write {
+        &mut *self.bytes
+    }
+
+    /// Writes one line of a result for programs.
+    pub(crate) fn print_json_line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        self.progress(None);
+        let mut value = as_json(value)?;
+        self.hide(&mut value);
+        let text = format!("{value}\n");
+        write(&mut self.stdout, escaped(&text).as_bytes())
+    }
+
     /// Writes the result for programs. What is hidden is hidden in its texts, so that it stays JSON.
     pub(crate) fn print_json(&mut self, value: &Json) -> Result<(), Failure> {
         self.progress(None);
@@ -131,10 +145,7 @@ impl Output {
 
     /// Writes what an engine answered for programs.
     pub(crate) fn print_report(&mut self, report: &impl Serialize) -> Result<(), Failure> {
-        let value = serde_json::to_value(report).map_err(|error| {
-            Failure::failed("output", format!("cannot write the output: {error}"))
-        })?;
-        self.print_json(&value)
+        self.print_json(&as_json(report)?)
     }
 
     /// Writes what is not the result.
@@ -214,6 +225,11 @@ impl Output {
         }
         told.exit
     }
+}
+
+fn as_json(value: &impl Serialize) -> Result<Json, Failure> {
+    serde_json::to_value(value)
+        .map_err(|error| Failure::failed("output", format!("cannot write the output: {error}")))
 }
 
 /// A failure for people.

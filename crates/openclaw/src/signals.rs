@@ -1,6 +1,8 @@
 //! Being told to stop: once to stop well, twice to stop at once.
 
 use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -72,12 +74,26 @@ impl Signals {
     }
 }
 
+/// The directory that is deleted even by whoever leaves at once.
+static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Has a directory deleted if we have to leave at once; none takes that back.
+pub(crate) fn delete_when_leaving(directory: Option<&Path>) {
+    let mut temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    *temporary = directory.map(Path::to_owned);
+}
+
 /// Leaves at once. The guardian ends what we started.
 #[expect(
     clippy::exit,
     reason = "the rest of the program does not listen to whoever wants it to end"
 )]
 fn leave(signal: Signal) {
+    let mut temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(directory) = temporary.take() {
+        // There is nobody left to be told that it could not be.
+        let _ = std::fs::remove_dir_all(directory);
+    }
     std::process::exit(i32::from(signal.code()));
 }
 

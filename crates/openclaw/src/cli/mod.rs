@@ -1,5 +1,6 @@
 //! The commands, their options and their help.
 
+mod agent;
 mod import;
 mod mcp;
 
@@ -10,6 +11,7 @@ use clap_complete::Shell;
 
 use crate::logging::{LogFormat, LogLevel};
 
+pub(crate) use agent::{AgentOptions, SessionsCommand, SessionsOptions, Store};
 pub(crate) use import::ImportOptions;
 pub(crate) use mcp::{
     AuthOptions, CallOptions, ConnectOptions, McpCommand, McpOptions, ReadOptions, TransportWord,
@@ -77,9 +79,18 @@ pub(crate) struct GlobalOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Shows what this does, with no configuration, key or network
+    Demo {
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Sends a message to an agent and prints its reply
+    Agent(Box<AgentOptions>),
     /// Uses and manages MCP servers
     #[command(arg_required_else_help = true)]
     Mcp(McpOptions),
+    /// Lists and shows what was said with agents
+    Sessions(SessionsOptions),
     /// Shows everything on one screen
     Status {
         #[command(flatten)]
@@ -101,6 +112,9 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR")]
         output: Option<PathBuf>,
     },
+    /// The MCP server of `openclaw demo`, on stdio
+    #[command(hide = true)]
+    DemoServer,
     /// Prints a page of the documentation that is made from the code
     #[command(hide = true)]
     Reference {
@@ -139,7 +153,7 @@ pub(crate) enum ConfigCommand {
 /// What is looked at for problems.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct DoctorOptions {
-    /// Also starts or reaches every server
+    /// Also starts or reaches every server, and asks the services of models
     #[arg(long)]
     pub(crate) probe: bool,
     #[command(flatten)]
@@ -147,7 +161,7 @@ pub(crate) struct DoctorOptions {
 }
 
 /// The option of every command that has a result for programs.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Json {
     /// Prints JSON
     #[arg(long = "json")]

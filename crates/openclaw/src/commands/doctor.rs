@@ -1,15 +1,18 @@
 //! `openclaw doctor` and `openclaw mcp doctor`: what is wrong, and how to fix it.
 
+mod agents;
 mod checks;
 
 use openclaw_config::{Config, Launch, ValueOwner, load};
+use openclaw_content::shown_text;
 use openclaw_engine::{AuthKind, LoginsQuery, OneServer, SecretsQuery, ServerReport, ShownState};
+use openclaw_state::StateDirectory;
 use serde_json::{Value as Json, json};
 
 use crate::cli::DoctorOptions;
 use crate::commands::Session;
 use crate::commands::configuration::unknown_server;
-use crate::commands::engine::{answered, with_engine};
+use crate::commands::engine::{answered, with_engine, with_engine_in};
 use crate::commands::mcp::settled;
 use crate::failure::{Exit, Failure};
 use crate::render::{Page, Tone, count, name, word};
@@ -127,6 +130,10 @@ pub(super) fn run(
         }
         findings.extend(secrets(session, config, scope)?);
         findings.extend(logins(session, config, scope, agent.clone())?);
+        if *scope == Scope::Everything {
+            findings.extend(agents::workspaces(config));
+            findings.extend(agents(session, config, options.probe)?);
+        }
         if options.probe {
             // What is known to be missing need not be said twice.
             let mut probed = probed(session, scope, agent)?;
@@ -212,6 +219,37 @@ fn logins(
     }
 }
 
+/// Looks at models and sessions, without leaving a state directory where there was none.
+fn agents(
+    session: &mut Session<'_>,
+    config: &Config,
+    asks_services: bool,
+) -> Result<Vec<Finding>, Failure> {
+    let is_new = !session.location()?.state.exists();
+    let elsewhere = is_new.then(tempfile::tempdir).transpose();
+    let elsewhere = elsewhere.map_err(|error| {
+        let message = format!("cannot make a temporary directory: {error}");
+        Failure::failed("state", message)
+    })?;
+    let state = match &elsewhere {
+        Some(directory) => StateDirectory::open(directory.path())
+            .map_err(|error| Failure::failed("state", error.to_string())),
+        None => session.state(),
+    };
+    let findings = state.and_then(|state| {
+        with_engine_in(session, config.clone(), state, async |engine, session| {
+            agents::asked(engine, session, asks_services).await
+        })
+    });
+    match findings {
+        Err(Failure::Told(told)) => {
+            let message = format!("models can't be looked at: {}", told.message);
+            Ok(vec![Finding::new(Level::Problem, "models", message)])
+        }
+        other => other,
+    }
+}
+
 /// Starts or reaches the servers that are looked at.
 fn probed(
     session: &mut Session<'_>,
@@ -265,14 +303,15 @@ fn tell(session: &mut Session<'_>, findings: &[Finding], json: bool) -> Result<E
         .iter()
         .filter(|finding| finding.level == Level::Problem)
         .count();
-    let text = if json {
+    if json {
         let checks: Vec<Json> = findings.iter().map(Finding::json).collect();
-        format!("{:#}\n", json!({ "ok": problems == 0, "checks": checks }))
+        let report = json!({ "ok": problems == 0, "checks": checks });
+        session.output.print_report(&report)?;
     } else {
-        words(findings, problems, session.output.page())
-    };
-    let text = session.redactor.redact(&text).into_owned();
-    session.output.print(&text)?;
+        let text = words(findings, problems, session.output.page());
+        let text = session.redactor.redact(&text).into_owned();
+        session.output.print(&text)?;
+    }
     Ok(if problems == 0 {
         Exit::Done
     } else {
@@ -288,9 +327,11 @@ fn words(findings: &[Finding], problems: usize, page: Page) -> String {
             Level::Warning => ("warning ", Tone::Attention),
             Level::Problem => ("problem ", Tone::Bad),
         };
-        text.push_str(&format!("{} {}\n", page.paint(tone, mark), finding.message));
+        // Names of programs and files are among the words, and others may have chosen them.
+        let message = shown_text(&finding.message);
+        text.push_str(&format!("{} {message}\n", page.paint(tone, mark)));
         if let Some(fix) = &finding.fix {
-            text.push_str(&format!("         fix: {fix}\n"));
+            text.push_str(&format!("         fix: {}\n", shown_text(fix)));
         }
     }
     let warnings = findings

@@ -7,6 +7,7 @@ use openclaw_config::Config;
 use openclaw_content::shown_line;
 use openclaw_engine::{Engine, Pending};
 use openclaw_runtime::{Runtime, RuntimeSetup};
+use openclaw_state::StateDirectory;
 
 use crate::commands::Session;
 use crate::commands::configuration::usable_config;
@@ -38,20 +39,49 @@ pub(super) fn with_engine_of<T>(
     config: Config,
     question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    let state = session.state()?;
+    with_engine_in(session, config, state, question)
+}
+
+/// The same with the files of some other state directory.
+pub(super) fn with_engine_in<T>(
+    session: &mut Session<'_>,
+    config: Config,
+    state: StateDirectory,
+    question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let signals = listen()?;
+    with_engine_until(session, config, state, signals, question)
+}
+
+/// Hears from now on whether somebody wants us to stop.
+pub(super) fn listen() -> Result<Signals, Failure> {
+    Signals::listen().map_err(|error| cannot_begin(&error))
+}
+
+fn cannot_begin(error: &std::io::Error) -> Failure {
+    Failure::failed("system", format!("cannot begin: {error}"))
+}
+
+/// The same for whoever has begun to listen before.
+pub(super) fn with_engine_until<T>(
+    session: &mut Session<'_>,
+    config: Config,
+    state: StateDirectory,
+    signals: Signals,
+    question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let parts = RuntimeSetup {
         config: Arc::new(config),
-        state: session.state()?,
+        state,
         redactor: session.redactor.clone(),
         environment: std::env::vars_os().collect(),
         directory: session.environment.directory().to_owned(),
     };
-    let failed =
-        |error: std::io::Error| Failure::failed("system", format!("cannot begin: {error}"));
-    let signals = Signals::listen().map_err(failed)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(failed)?;
+        .map_err(|error| cannot_begin(&error))?;
     let result = runtime.block_on(async {
         let engine = Runtime::open(parts)?;
         ask(&engine, signals, session, question).await
@@ -82,7 +112,7 @@ async fn ask<T>(
         // What can't be said is not worth losing the login for.
         let _ = session
             .output
-            .explain("waiting until the renewed login is saved …\n");
+            .explain("waiting until everything is saved and all servers have stopped …\n");
         if tokio::time::timeout(CLOSING, closing).await.is_err() {
             tracing::warn!("something did not end in time and is ended by force");
         }
@@ -134,7 +164,7 @@ pub(super) mod tests {
     use openclaw_secrets::Redactor;
 
     use super::*;
-    use crate::commands::mcp::canned::Canned;
+    use crate::commands::canned::Canned;
     use crate::failure::Exit;
     use crate::operation::OperationId;
 

@@ -1,12 +1,18 @@
 //! What each command does.
 
+mod agent;
+#[cfg(test)]
+mod canned;
 mod config;
 mod configuration;
+mod demo;
 mod doctor;
 mod documents;
 mod engine;
 mod mcp;
+mod sessions;
 mod status;
+mod typed;
 
 use std::ffi::OsString;
 
@@ -65,13 +71,19 @@ pub(crate) fn run(
         Ok(cli) => cli,
         Err(error) => return refuse(&error, output),
     };
+    if matches!(cli.command, Command::DemoServer) {
+        return demo::serve(output);
+    }
     let environment = Environment::of_process();
     let overrides = Overrides {
         config: cli.global.config,
         profile: cli.global.profile,
     };
+    // The tour leaves nothing behind, not even a line in a log.
+    let is_tour = matches!(cli.command, Command::Demo { .. });
     let state = Location::find(&overrides, &environment)
         .ok()
+        .filter(|_| !is_tour)
         .map(|location| location.state);
     logging::start(
         cli.global.log_level,
@@ -89,6 +101,10 @@ pub(crate) fn run(
         output,
     };
     let result = match cli.command {
+        Command::Demo { json } => demo::run(&mut session, json.wanted),
+        Command::DemoServer => demo::serve(session.output),
+        Command::Agent(options) => agent::run(&mut session, *options),
+        Command::Sessions(options) => sessions::run(&mut session, options),
         Command::Mcp(options) => mcp::run(&mut session, options),
         Command::Status { json } => status::run(&mut session, json.wanted),
         Command::Doctor(options) => {

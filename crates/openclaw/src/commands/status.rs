@@ -32,6 +32,7 @@ fn nothing_but(error: String) -> Overview {
         servers: Vec::new(),
         agents: Vec::new(),
         sessions: 0,
+        sessions_error: None,
         config_error: Some(error),
     }
 }

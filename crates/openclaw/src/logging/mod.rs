@@ -18,8 +18,16 @@ use crate::logging::writer::{FileSink, StderrSink};
 /// The target of lines that a person has seen in another form.
 pub(crate) const FILE_ONLY: &str = "openclaw::told";
 
-/// Where lines about what servers say and do come from.
-const SERVERS: [&str; 3] = ["openclaw_mcp", "openclaw_mcp_client", "openclaw_process"];
+/// Where lines about what servers and models say and do come from: a person is told of it in another
+/// form, or has not asked.
+const OTHERS: [&str; 6] = [
+    "openclaw_agent",
+    "openclaw_mcp",
+    "openclaw_mcp_client",
+    "openclaw_models",
+    "openclaw_process",
+    "openclaw_sessions",
+];
 
 /// How much is told on stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -54,8 +62,8 @@ pub(crate) enum LogFormat {
 
 /// Starts logging to stderr and, from the first line that belongs there, to the state directory.
 ///
-/// Unless somebody asks for more, what servers say and do is only for the file: a person who runs
-/// a command wants to see its result.
+/// Unless somebody asks for more, what servers and models say and do is only for the file: a
+/// person who runs a command wants to see its result.
 pub(crate) fn start(
     level: Option<LogLevel>,
     format: LogFormat,
@@ -64,8 +72,8 @@ pub(crate) fn start(
 ) {
     let mut stderr_filter = Targets::new().with_target(FILE_ONLY, LevelFilter::OFF);
     if level.is_none() {
-        let servers = SERVERS.map(|target| (target, LevelFilter::ERROR));
-        stderr_filter = stderr_filter.with_targets(servers);
+        let others = OTHERS.map(|target| (target, LevelFilter::ERROR));
+        stderr_filter = stderr_filter.with_targets(others);
     }
     let level = level.map_or(LevelFilter::WARN, LevelFilter::from);
     let stderr_filter = stderr_filter.with_default(level);

@@ -1,4 +1,4 @@
-//! When a login expires, as people say it.
+//! Moments, as people say them.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -16,6 +16,32 @@ pub(super) fn until(moment: &str, now: SystemTime) -> Option<String> {
         3_600..172_800 => format!("expires {}h", left / 3_600),
         _ => format!("expires {}d", left / 86_400),
     })
+}
+
+/// How long ago a moment was that is written as in RFC 3339; nothing if it is not.
+pub(super) fn ago(moment: &str, now: SystemTime) -> Option<String> {
+    let moment = seconds(moment)?;
+    let now = i64::try_from(now.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()?;
+    Some(match now - moment {
+        // Clocks differ a little.
+        ..10 => "just now".to_owned(),
+        passed @ 10..60 => format!("{passed}s ago"),
+        passed @ 60..3_600 => format!("{}m ago", passed / 60),
+        passed @ 3_600..172_800 => format!("{}h ago", passed / 3_600),
+        passed => format!("{}d ago", passed / 86_400),
+    })
+}
+
+/// A moment to the second, with a space in the middle; as it is if it is none.
+pub(super) fn plain(moment: &str) -> String {
+    let shown = openclaw_content::shown_line(moment, 40);
+    if seconds(&shown).is_none() {
+        return shown;
+    }
+    match (shown.get(..10), shown.get(11..19), shown.strip_suffix('Z')) {
+        (Some(date), Some(time), Some(_)) => format!("{date} {time} UTC"),
+        _ => shown,
+    }
 }
 
 /// Seconds since 1970; fractions are left out.
@@ -86,10 +112,34 @@ mod tests {
         assert_eq!(said("2000-03-30T12:30:00Z"), "expires 30d");
     }
 
+    #[test]
+    fn the_past_is_said_in_its_largest_unit() {
+        let now = UNIX_EPOCH + Duration::from_mins(15_863_790);
+        let said = |moment| ago(moment, now).unwrap();
+        assert_eq!(said("2000-02-29T12:30:00Z"), "just now");
+        assert_eq!(said("2000-02-29T12:31:00Z"), "just now");
+        assert_eq!(said("2000-02-29T12:29:30Z"), "30s ago");
+        assert_eq!(said("2000-02-29T12:00:00Z"), "30m ago");
+        assert_eq!(said("2000-02-28T12:30:00Z"), "24h ago");
+        assert_eq!(said("2000-01-30T12:30:00Z"), "30d ago");
+    }
+
+    #[test]
+    fn a_moment_is_shown_to_the_second() {
+        assert_eq!(plain("2000-02-29T12:30:00.123Z"), "2000-02-29 12:30:00 UTC");
+        assert_eq!(
+            plain("2000-02-29T12:30:00+01:00"),
+            "2000-02-29T12:30:00+01:00"
+        );
+        assert_eq!(plain("\u{1b}[2Jsoon"), "soon");
+    }
+
     proptest! {
         #[test]
         fn any_text_is_survived(text in "\\PC{0,40}") {
             let _ = until(&text, UNIX_EPOCH);
+            let _ = ago(&text, UNIX_EPOCH);
+            let _ = plain(&text);
         }
     }
 }

@@ -11,8 +11,10 @@ mod login;
 mod overview;
 mod prompts;
 pub(crate) mod qr;
+mod reply;
 mod resources;
 mod servers;
+mod sessions;
 mod stored;
 mod tools;
 
@@ -26,8 +28,10 @@ pub(crate) use import::{ImportLine, ImportOutcome, ImportReport, ImportedFile, i
 pub(crate) use login::login;
 pub(crate) use overview::overview;
 pub(crate) use prompts::{prompt, prompts};
+pub(crate) use reply::media_line;
 pub(crate) use resources::{read, resources};
 pub(crate) use servers::{servers, status_words};
+pub(crate) use sessions::{session_key, session_word, sessions, transcript};
 pub(crate) use stored::{StoredCredential, forgotten, stored};
 pub(crate) use tools::tools;
 

@@ -1,6 +1,6 @@
 //! Everything on one screen.
 
-use openclaw_engine::{AgentReport, Credentials, Overview};
+use openclaw_engine::{AgentReport, Credentials, Overview, ShownState};
 
 use crate::render::{Page, Tone, count, cut, name, padded, status_words};
 
@@ -20,11 +20,15 @@ pub(crate) fn overview(overview: &Overview, config: &str, page: Page) -> String 
     } else {
         "not running".to_owned()
     };
+    let sessions = match &overview.sessions_error {
+        Some(error) => page.paint(Tone::Bad, &page.line(error, 14)),
+        None => overview.sessions.to_string(),
+    };
     let rows = [
         ("Version", name(&overview.version)),
         ("Config", page.line(config, 14)),
         ("Gateway", gateway),
-        ("Sessions", overview.sessions.to_string()),
+        ("Sessions", sessions),
     ];
     let mut text = page.paint(Tone::Strong, "OpenClaw");
     text.push('\n');
@@ -49,7 +53,13 @@ fn servers(overview: &Overview, page: Page) -> String {
         .servers
         .iter()
         .map(|server| {
-            let (words, tone) = status_words(server);
+            // Nothing is started for this page, so that nothing is known of what rests.
+            let is_resting = server.state == ShownState::Stopped && server.error.is_none();
+            let (words, tone) = if is_resting {
+                ("Not started".to_owned(), Tone::Quiet)
+            } else {
+                status_words(server)
+            };
             let mut line = format!(
                 "  {} {}",
                 padded(&cut(&name(&server.name), 20), 20),
@@ -57,6 +67,7 @@ fn servers(overview: &Overview, page: Page) -> String {
             );
             match &server.error {
                 Some(error) => line.push_str(&page.line(error, 44)),
+                None if is_resting => {}
                 None => line.push_str(&count(server.tools, "tool")),
             }
             format!("{}\n", line.trim_end())
@@ -70,14 +81,22 @@ fn agents(agents: &[AgentReport], page: Page) -> String {
         .iter()
         .map(|agent| {
             let model = agent.model.as_deref().map_or("no model".to_owned(), name);
-            let key = match agent.credentials {
-                Credentials::Ok => "key found",
-                Credentials::Missing => "no key",
-                Credentials::Builtin => "built in",
+            let (key, tone) = match agent.credentials {
+                Credentials::Ok => ("key found", Tone::Good),
+                Credentials::Missing => ("no key: `openclaw doctor` says more", Tone::Bad),
+                Credentials::Builtin => ("built in", Tone::Quiet),
             };
-            let servers = count(agent.servers.len(), "server");
-            let called = padded(&name(&agent.id), 20);
-            format!("  {called} {model} ({key}), {servers}\n")
+            let key = page.paint(tone, key);
+            let called = padded(&cut(&name(&agent.id), 20), 20);
+            let servers = match agent.servers.as_slice() {
+                [] => "no servers".to_owned(),
+                servers => {
+                    let names: Vec<String> = servers.iter().map(|it| name(it)).collect();
+                    page.line(&format!("servers: {}", names.join(", ")), 23)
+                }
+            };
+            let margin = " ".repeat(23);
+            format!("  {called} {model} ({key})\n{margin}{servers}\n")
         })
         .collect();
     if lines.is_empty() {

@@ -1,5 +1,7 @@
 //! The real program, run as people run it.
 
+#[cfg(test)]
+mod agent;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod calling;
@@ -13,6 +15,9 @@ mod config;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod connecting;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod demo;
 #[cfg(test)]
 mod examples;
 #[cfg(target_os = "linux")]
@@ -42,6 +47,14 @@ mod real;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod scripted;
+#[cfg(test)]
+mod sessions;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod stopping;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod talking;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod turns;

@@ -55,6 +55,8 @@ impl Home {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             // Without it, the keyring of the person who runs the tests would be found.
             .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus")
+            // Without it, a model that runs on this machine would be used.
+            .env("OLLAMA_HOST", "off")
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .current_dir(self.path());
         command

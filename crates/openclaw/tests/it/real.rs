@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 mod keyring;
 mod logins;
+mod models;
 
 use std::path::Path;
 

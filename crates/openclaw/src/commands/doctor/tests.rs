@@ -4,8 +4,8 @@ use std::path::Path;
 use openclaw_config::Environment;
 
 use super::*;
+use crate::commands::canned;
 use crate::commands::engine::tests::in_session;
-use crate::commands::mcp::canned;
 
 fn examine(home: &Path, scope: &Scope, json: bool) -> (Result<Exit, Failure>, String) {
     let environment = Environment::new([], Some(home), home);

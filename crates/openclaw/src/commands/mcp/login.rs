@@ -1,7 +1,5 @@
 //! Logging in to servers and out.
 
-mod typed;
-
 use std::future::pending;
 use std::io::{IsTerminal as _, stdin};
 use std::time::SystemTime;
@@ -18,9 +16,9 @@ use crate::cli::AuthOptions;
 use crate::commands::Session;
 use crate::commands::engine::{answered, with_engine};
 use crate::commands::mcp::words;
+use crate::commands::typed::Typed;
 use crate::failure::{Exit, Failure};
 use crate::render::{self, qr};
-use typed::Typed;
 
 /// How much of a name or a reason is shown.
 const SHOWN: usize = 1_000;

@@ -16,8 +16,6 @@
 //! | `definitions` | definitions in the configuration: shown, written, deleted |
 //! | `words` | `KEY=VALUE`, and JSON from the command line |
 
-#[cfg(test)]
-pub(super) mod canned;
 mod connect;
 mod credentials;
 mod definitions;

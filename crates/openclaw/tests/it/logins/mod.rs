@@ -15,7 +15,7 @@ mod logout;
 mod refusals;
 mod running;
 mod secrecy;
-mod terminal;
+pub(crate) mod terminal;
 mod together;
 mod tokens;
 mod ways;

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const QUESTION: &str = "now? [Y/n]";
 
 /// A program in a terminal of its own.
-struct Terminal {
+pub(crate) struct Terminal {
     keyboard: File,
     screen: Listener,
     child: std::process::Child,
@@ -26,6 +26,10 @@ struct Terminal {
 
 impl Terminal {
     fn run(lab: &LoginLab, arguments: &[&str]) -> Self {
+        Self::of(lab.lab.home.command(arguments))
+    }
+
+    pub(crate) fn of(mut command: Command) -> Self {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&ours).unwrap();
         unlockpt(&ours).unwrap();
@@ -35,7 +39,6 @@ impl Terminal {
             let file = File::options().read(true).write(true).open(path);
             Stdio::from(file.unwrap())
         };
-        let mut command: Command = lab.lab.home.command(arguments);
         let child = command
             .stdin(theirs())
             .stdout(theirs())
@@ -52,7 +55,7 @@ impl Terminal {
 
     /// Waits until something stands on the screen so often.
     #[track_caller]
-    fn shows(&self, words: &str, times: usize) -> String {
+    pub(crate) fn shows(&self, words: &str, times: usize) -> String {
         let stands = || self.screen.so_far().matches(words).count() >= times;
         assert!(
             wait_until(PATIENCE, || stands() || self.screen.is_over()) && stands(),
@@ -62,7 +65,7 @@ impl Terminal {
         self.screen.so_far()
     }
 
-    fn types(&mut self, line: &str) {
+    pub(crate) fn types(&mut self, line: &str) {
         writeln!(self.keyboard, "{line}").unwrap();
     }
 
@@ -77,7 +80,7 @@ impl Terminal {
 
     /// Waits for the end, and gives the code.
     #[track_caller]
-    fn ended(mut self) -> (Option<i32>, String) {
+    pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         let mut status = None;
         let has_ended = wait_until(PATIENCE, || {
             status = self.child.try_wait().unwrap();

@@ -1,6 +1,6 @@
 use super::*;
+use crate::commands::canned::{Canned, PNG};
 use crate::commands::engine::tests::{Run, asked, in_session};
-use crate::commands::mcp::canned::{Canned, PNG};
 use crate::output::Output;
 
 fn of(server: Option<&str>) -> OfServer {

@@ -1,6 +1,6 @@
 use super::*;
+use crate::commands::canned;
 use crate::commands::engine::tests::{Run, asked};
-use crate::commands::mcp::canned;
 use crate::render::tests::PAGE;
 
 fn list(json: bool) -> Run {

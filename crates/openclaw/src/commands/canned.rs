@@ -1,16 +1,19 @@
 //! An engine whose answers are always the same, hostile ones among them.
 
+mod agent;
+
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use openclaw_engine::{
     AgentReport, ApprovalReport, ApprovalRequest, AuthKind, CallReport, CallRequest,
-    ClientMetadata, ClientMetadataQuery, ContentsReport, Credentials, Engine, EngineFailure,
-    GatewayReport, KeptLogin, LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery,
-    LoginsReport, LogoutReport, LogsReport, OfServer, OneLogin, OneServer, Overview, Pending,
-    PromptArgumentReport, PromptMessageReport, PromptReport, PromptRequest, PromptSummary,
-    PromptsReport, ReadReport, ReadRequest, RegistrationKind, ResourceSummary, ResourcesReport,
-    SecretsQuery, SecretsReport, ServerDetails, ServerReport, ServersQuery, ServersReport,
+    ClientMetadata, ClientMetadataQuery, ContentsReport, Credentials, DeletedSession, Engine,
+    EngineFailure, GatewayReport, KeptLogin, LoginAnswer, LoginOffer, LoginReport, LoginRequest,
+    LoginsQuery, LoginsReport, LogoutReport, LogsReport, ModelsQuery, ModelsReport, OfServer,
+    OneLogin, OneServer, OneSession, Overview, Pending, PromptArgumentReport, PromptMessageReport,
+    PromptReport, PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest,
+    RegistrationKind, ResourceSummary, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails,
+    ServerReport, ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport,
     ShownState, TemplateSummary, ToolReport, ToolsReport, TransportKind,
 };
 use serde_json::{Map, Value as Json, json};
@@ -409,6 +412,22 @@ impl Engine for Canned {
         })
     }
 
+    fn sessions(&self, query: SessionsQuery) -> Pending<'_, SessionsReport> {
+        ready(agent::sessions(query.agent.as_deref()))
+    }
+
+    fn session(&self, query: OneSession) -> Pending<'_, SessionTranscript> {
+        agent::session(&query)
+    }
+
+    fn delete_session(&self, query: OneSession) -> Pending<'_, DeletedSession> {
+        agent::delete_session(&query)
+    }
+
+    fn models(&self, query: ModelsQuery) -> Pending<'_, ModelsReport> {
+        ready(agent::models(query.ask))
+    }
+
     fn secrets(&self, _query: SecretsQuery) -> Pending<'_, SecretsReport> {
         ready(SecretsReport::default())
     }
@@ -425,6 +444,7 @@ impl Engine for Canned {
                 servers: vec!["tavily".to_owned()],
             }],
             sessions: 3,
+            sessions_error: None,
             config_error: None,
         })
     }

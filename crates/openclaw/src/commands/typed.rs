@@ -3,18 +3,19 @@
 use std::future::poll_fn;
 use std::io::{self, stdin};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use tokio::sync::mpsc;
 
 /// Lines that a person types, each for whoever asks for the next one.
-pub(super) struct Typed(Mutex<mpsc::Receiver<String>>);
+pub(crate) struct Typed(Mutex<mpsc::Receiver<(Instant, String)>>);
 
 impl Typed {
     /// The lines of the standard input.
     ///
     /// There is one reader for the whole process, which ends with it: nobody can end a reader that
     /// waits, and a second one would take what is meant for the first.
-    pub(super) fn here() -> &'static Self {
+    pub(crate) fn here() -> &'static Self {
         static HERE: OnceLock<Typed> = OnceLock::new();
         HERE.get_or_init(|| Self::read(|| stdin().lines()))
     }
@@ -25,7 +26,7 @@ impl Typed {
         let (sender, receiver) = mpsc::channel(1);
         std::thread::spawn(move || {
             for line in lines().map_while(Result::ok) {
-                if sender.blocking_send(line).is_err() {
+                if sender.blocking_send((Instant::now(), line)).is_err() {
                     return;
                 }
             }
@@ -33,14 +34,50 @@ impl Typed {
         Self(Mutex::new(receiver))
     }
 
+    /// Forgets what was typed and not read yet.
+    pub(crate) fn forget() {
+        #[cfg(unix)]
+        // Where the input is no terminal, nothing was typed.
+        let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
+    }
+
     /// The next line; none, once there are no more. Whoever ceases to wait has taken nothing.
-    pub(super) async fn next(&self) -> Option<String> {
+    pub(crate) async fn next(&self) -> Option<String> {
+        self.receive().await.map(|(_, line)| line)
+    }
+
+    /// The next line that was read after a moment: what was typed before a question stood there is no
+    /// answer to it.
+    pub(crate) async fn next_since(&self, moment: Instant) -> Option<String> {
+        loop {
+            let (read, line) = self.receive().await?;
+            if read >= moment {
+                return Some(line);
+            }
+        }
+    }
+
+    async fn receive(&self) -> Option<(Instant, String)> {
         poll_fn(|context| {
             let lines = self.0.lock();
             let mut lines = lines.unwrap_or_else(PoisonError::into_inner);
             lines.poll_recv(context)
         })
         .await
+    }
+}
+
+#[cfg(test)]
+impl Typed {
+    /// Nothing will be typed, for as long as this lives.
+    pub(crate) fn never() -> Self {
+        Self::read(|| {
+            std::iter::repeat_with(|| -> io::Result<String> {
+                loop {
+                    std::thread::park();
+                }
+            })
+        })
     }
 }
 
@@ -70,6 +107,18 @@ mod tests {
         for line in ["first", "second", "third"] {
             assert_eq!(typed.next().await.as_deref(), Some(line));
         }
+    }
+
+    #[tokio::test]
+    async fn what_was_typed_before_a_question_does_not_answer_it() {
+        let (keyboard, typed) = typed();
+        keyboard.send("y").unwrap();
+        keyboard.send("y").unwrap();
+        // The reader has taken both by the time the first is had.
+        assert_eq!(typed.next().await.as_deref(), Some("y"));
+        let asked = Instant::now() + Duration::from_mins(1);
+        drop(keyboard);
+        assert_eq!(typed.next_since(asked).await, None);
     }
 
     #[tokio::test]
