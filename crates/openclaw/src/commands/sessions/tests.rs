@@ -106,12 +106,12 @@ fn what_was_deleted_is_said() {
     assert_eq!(deleted("main", false).stdout, "deleted: agent:main:main\n");
     let json: serde_json::Value = serde_json::from_str(&deleted("main", true).stdout).unwrap();
     assert_eq!(json["key"], "agent:main:main");
-    assert!(deleted("wrok", false).result.is_err());
+    assert!(deleted("worc", false).result.is_err());
 }
 
 #[test]
 fn a_key_that_is_not_known_is_the_asker_s_mistake() {
-    match shown("wrok", false).result {
+    match shown("worc", false).result {
         Err(Failure::Told(told)) => {
             assert_eq!((told.exit, &*told.code), (Exit::Usage, "unknown-session"));
             assert!(told.hint.is_some());
