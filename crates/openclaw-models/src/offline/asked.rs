@@ -111,7 +111,7 @@ mod tests {
     fn what_is_to_be_done_stands_first() {
         assert!(BEFORE.is_sorted());
         assert_eq!(verb("Could you please read it?").as_deref(), Some("read"));
-        assert_eq!(verb("don't roll the dice").as_deref(), Some("roll"));
+        assert_eq!(verb("don't read it").as_deref(), Some("read"));
         assert_eq!(verb("run it").as_deref(), Some("run"));
         assert_eq!(verb("what time is it?"), None);
         assert_eq!(verb("the echo is loud"), None);
