@@ -6,6 +6,7 @@ Anthropic, and says where on standard error:
 It ends with its standard input.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -23,5 +24,6 @@ parameters.hostnames = ["127.0.0.1"]
 parameters.port = 0
 server = xllamacpp.Server(parameters)
 address = server.listening_address.removeprefix("http://")
-print(f"listening on {address}", file=sys.stderr, flush=True)
+# In one piece and on a line of its own: the server writes to the same place meanwhile.
+os.write(2, f"\nlistening on {address}\n".encode())
 sys.stdin.read()

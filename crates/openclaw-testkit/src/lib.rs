@@ -15,7 +15,6 @@
 //! | `fake_google` | a stand-in for Google's Secret Manager and for what gives access tokens | a client |
 //! | `fake_login` | an authorization server and an MCP server that it protects, as a program and in a test | a client |
 //! | `fake_vault` | a stand-in for Vault | a client |
-//! | `terminal` | a program on a terminal | what it says there |
 //! | `leaks` | looking for processes and descriptors that are left | ending them |
 //! | `memory` | looking for what is left in memory | |
 
@@ -35,12 +34,8 @@ pub mod memory;
 mod partners;
 mod running;
 pub mod stand_in;
-#[cfg(unix)]
-mod terminal;
 
 pub use journal::JournalReader;
 pub use login_partner::LoginPartner;
 pub use partners::partners;
 pub use running::{FakeServer, RunningServer};
-#[cfg(unix)]
-pub use terminal::{OnTerminal, Pieces};

@@ -65,6 +65,19 @@ impl Terminal {
         self.screen.so_far()
     }
 
+    /// Waits for the end, and gives the code and how often more stood on the screen than before.
+    #[track_caller]
+    pub(crate) fn grown(self) -> (Option<i32>, usize) {
+        let (mut length, mut times) = (0, 0);
+        wait_until(PATIENCE, || {
+            let now = self.screen.so_far().len();
+            times += usize::from(now > length);
+            length = now;
+            self.screen.is_over()
+        });
+        (self.ended().0, times)
+    }
+
     pub(crate) fn types(&mut self, line: &str) {
         writeln!(self.keyboard, "{line}").unwrap();
     }

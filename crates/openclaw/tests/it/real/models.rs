@@ -4,11 +4,12 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use openclaw_testkit::{OnTerminal, partners};
+use openclaw_testkit::partners;
 use serde_json::{Value as Json, json};
 
 use super::everything;
 use crate::lab::Lab;
+use crate::logins::terminal::Terminal;
 
 /// How long a program may take to listen, on a busy machine.
 const STARTING: Duration = Duration::from_mins(1);
@@ -233,14 +234,12 @@ fn a_language_model_answers_unscripted_and_word_by_word() {
 
 /// On a terminal the words come one by one.
 fn streams_on_a_terminal(lab: &Lab, api: &str) {
-    let mut command = lab
+    let command = lab
         .home
         .command(&["agent", "--new", "-m", "Tell me about the sea."]);
-    let run = OnTerminal::start(&mut command).unwrap();
-    let (is_well, pieces) = run.finish(STARTING).unwrap();
-    let text: String = pieces.iter().map(|(_, text)| text.as_str()).collect();
-    assert!(is_well, "{api}: {text}");
-    assert!(pieces.len() > 8, "{api}: {pieces:?}");
+    let (code, times) = Terminal::of(command).grown();
+    assert_eq!(code, Some(0), "{api}");
+    assert!(times > 5, "{api}: it came in {times} pieces");
 }
 
 #[test]
