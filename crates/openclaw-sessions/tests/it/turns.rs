@@ -312,3 +312,29 @@ async fn a_message_of_ten_megabytes_is_kept_and_one_of_seventy_refused() {
     assert_eq!(shown.len(), 1);
     assert!(shown[0].message == large);
 }
+
+#[tokio::test]
+async fn a_beginning_that_is_withdrawn_keeps_the_session_until_its_work_is_done() {
+    let lab = Lab::new();
+    let store = lab.store();
+    turn(&store, &key("a"), vec![user("cut")]).await;
+    // As a kill leaves it, and with somebody who holds up everybody that writes.
+    let database = rusqlite::Connection::open(lab.file()).unwrap();
+    database
+        .execute_batch("UPDATE turns SET state = 0")
+        .unwrap();
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let first_key = key("a");
+    let begun = store.begin(&first_key, Duration::from_secs(9));
+    let withdrawn = tokio::time::timeout(Duration::from_millis(300), begun).await;
+    assert!(withdrawn.is_err(), "it did not have to wait");
+    let other = lab.store();
+    let refused = other.begin(&key("a"), Duration::ZERO).await;
+    assert!(
+        matches!(refused, Err(SessionError::InUse { .. })),
+        "what is still to be written would be about somebody else's turn"
+    );
+    database.execute_batch("ROLLBACK").unwrap();
+    let next = begin(&other, &key("a")).await;
+    next.finish(TurnEnd::Complete).await.unwrap();
+}

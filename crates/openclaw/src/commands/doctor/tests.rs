@@ -107,3 +107,15 @@ fn what_a_probe_finds_is_judged_by_state() {
     assert_eq!(level(ShownState::Failed), Some(Level::Problem));
     assert_eq!(level(ShownState::Disabled), None);
 }
+
+#[test]
+fn names_that_others_chose_do_the_terminal_no_harm() {
+    let config = r#"{ mcp: { servers: { x: { command: "no\u001b[41m\u202e\u009b2Jprog" } } } }"#;
+    let home = home(Some(config));
+    for json in [false, true] {
+        let (_, shown) = examine(home.path(), &Scope::Everything, json);
+        assert!(shown.contains("prog"), "{shown:?}");
+        let is_harmful = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!shown.contains(is_harmful), "{shown:?}");
+    }
+}
