@@ -10,6 +10,7 @@ use url::Url;
 use crate::agent::AgentId;
 use crate::environment::Environment;
 use crate::place::Place;
+use crate::presence::Presence;
 pub use crate::raw::{Approval, ConfigValue, FileMode, GatewayAuthMode, ToolSearch, WithoutPerson};
 use crate::report::Problem;
 use crate::server::{Server, ServerName};
@@ -33,9 +34,13 @@ pub struct Config {
     pub secrets: Arc<SecretSettings>,
     /// The gateway.
     pub gateway: Definition<Gateway>,
+    /// Where skills are looked for, and which of them are used.
+    pub skills: Definition<SkillsSettings>,
     /// The variables that it was read with: those that it names, and those that say how a store of
     /// secrets is reached.
     pub environment: Arc<Environment>,
+    /// What is set in the file, for [`Config::has`].
+    pub presence: Arc<Presence>,
 }
 
 impl Config {
@@ -75,6 +80,18 @@ pub struct Agent {
     pub read_only: Vec<String>,
     /// Whether the model searches for tools instead of seeing all definitions.
     pub tool_search: ToolSearch,
+    /// Which resources stand beside every message, apart from those that servers name themselves.
+    pub resources: AgentResources,
+}
+
+/// Which resources stand beside every message to an agent, by patterns over their addresses or over
+/// `SERVER/ADDRESS`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentResources {
+    /// These, of all its servers.
+    pub inject: Vec<String>,
+    /// How many bytes in all, those that servers name themselves included.
+    pub max_bytes: u64,
 }
 
 /// Servers by name.
@@ -299,4 +316,26 @@ pub struct Gateway {
     pub password: Option<ConfigValue>,
     /// The public address under which it can be reached.
     pub public_url: Option<Url>,
+}
+
+/// Where skills are looked for, and which of them are used.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SkillsSettings {
+    /// More directories with skills, after the usual ones.
+    pub extra_directories: Vec<PathBuf>,
+    /// The bundled skills that are used; all where there is no list.
+    pub allow_bundled: Option<Vec<String>>,
+    /// What holds for single skills, by name.
+    pub entries: BTreeMap<String, Definition<SkillSettings>>,
+}
+
+/// What holds for one skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillSettings {
+    /// Whether it is used.
+    pub enabled: bool,
+    /// Variables that count as set for it.
+    pub environment: BTreeMap<String, ConfigValue>,
+    /// Counts as its most important variable.
+    pub api_key: Option<ConfigValue>,
 }

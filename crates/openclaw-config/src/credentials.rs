@@ -57,6 +57,13 @@ impl Config {
                 found.extend(credentials.map(|(_, value)| Secret::new(value.as_str())));
             }
         }
+        let skills = self.skills.sound().into_iter();
+        for skill in skills.flat_map(|skills| skills.entries.values()) {
+            if let Some(skill) = skill.sound() {
+                collect(&skill.environment, &mut found);
+                found.extend(skill.api_key.as_ref().and_then(secret_of));
+            }
+        }
         if let Some(gateway) = self.gateway.sound() {
             let values = [&gateway.token, &gateway.password];
             found.extend(values.into_iter().flatten().filter_map(secret_of));

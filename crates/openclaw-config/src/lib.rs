@@ -13,6 +13,7 @@
 //! | `fingerprint`, `diff` | what makes connections the same, what a reload changes | starting and stopping servers |
 //! | `schema`, `reference` | JSON Schema and Markdown, made from the declarations | |
 //! | `values` | which values may be credentials, each with its field | what they are |
+//! | `presence` | what is set at all, without any value | what it is set to |
 //! | `show`, `credentials`, `arguments` | the resolved configuration as JSON, credentials hidden | |
 //! | `edit` | changes of the file that keep comments and lose nothing | what to change |
 //! | `shell` | texts as words of a command line | |
@@ -35,6 +36,7 @@ mod location;
 mod parse;
 mod path;
 mod place;
+mod presence;
 mod raw;
 mod reference;
 mod render;
@@ -51,10 +53,10 @@ mod values;
 
 pub use agent::{AgentId, AgentIdError};
 pub use config::{
-    Agent, AgentServers, Approval, Config, ConfigValue, ConfiguredServer, Definition, FileMode,
-    Gateway, GatewayAuthMode, ModelChoice, ModelFacts, ModelProvider, PolicyLayer, SecretProgram,
-    SecretProviderSettings, SecretSettings, ServerLimits, SessionRetention, ToolSearch,
-    WithoutPerson,
+    Agent, AgentResources, AgentServers, Approval, Config, ConfigValue, ConfiguredServer,
+    Definition, FileMode, Gateway, GatewayAuthMode, ModelChoice, ModelFacts, ModelProvider,
+    PolicyLayer, SecretProgram, SecretProviderSettings, SecretSettings, ServerLimits,
+    SessionRetention, SkillSettings, SkillsSettings, ToolSearch, WithoutPerson,
 };
 pub use diff::{Change, Connection, Connections, Difference, User, connections, difference};
 pub use edit::{EditError, Editor, ServerEdit, written_server};
@@ -64,13 +66,15 @@ pub use load::{Loaded, load};
 pub use location::{Location, LocationError, Overrides};
 pub use path::JsonPath;
 pub use place::Place;
+pub use presence::Presence;
 pub use reference::reference;
 pub use report::{Kind, Problem, Report, Severity};
 pub use schema::schema;
 pub use server::{
     Authorization, CallbackHost, ClientIdentity, GrantType, InheritedEnvironment, Launch,
     NameError, OAuthSettings, PinPolicy, ProtocolChoice, RemoteLaunch, RemoteTransport, Restart,
-    Server, ServerName, ServerScope, StdioLaunch, Timeouts, TlsSettings, ToolFilter, ToolNaming,
+    Server, ServerName, ServerResources, ServerScope, StdioLaunch, Timeouts, TlsSettings,
+    ToolFilter, ToolNaming,
 };
 pub use shell::shell_word;
 pub use source::Position;

@@ -1,6 +1,7 @@
 //! Reading a configuration from its file.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use openclaw_secrets::Secret;
 use openclaw_state::ReadError;
@@ -12,6 +13,7 @@ use crate::include;
 use crate::location::Location;
 use crate::parse::parse;
 use crate::path::JsonPath;
+use crate::presence::Presence;
 use crate::raw::RawRoot;
 use crate::report::{Kind, Problem, Report};
 use crate::resolve::resolve;
@@ -73,6 +75,7 @@ struct Loading<'a> {
     environment: Environment,
     report: Report,
     used: UsedCredentials,
+    presence: Presence,
 }
 
 impl<'a> Loading<'a> {
@@ -87,6 +90,7 @@ impl<'a> Loading<'a> {
             environment,
             report,
             used: UsedCredentials::new(),
+            presence: Presence::default(),
         }
     }
 
@@ -100,6 +104,7 @@ impl<'a> Loading<'a> {
         let tree = include::resolve(tree, path, &mut self.report);
         advise(&tree, &mut self.report);
         add_own_variables(&tree, &mut self.environment);
+        self.presence = Presence::of_file(&tree, &self.environment);
         let mut context = Context {
             environment: &self.environment,
             report: &mut self.report,
@@ -114,7 +119,16 @@ impl<'a> Loading<'a> {
         let file = std::fs::canonicalize(&self.location.config);
         let file = file.as_ref().unwrap_or(&self.location.config);
         let directory = file.parent().unwrap_or(Path::new("."));
-        let config = raw.map(|raw| resolve(raw, directory, &self.environment, &mut self.report));
+        let presence = Arc::new(self.presence);
+        let config = raw.map(|raw| {
+            resolve(
+                raw,
+                presence,
+                directory,
+                &self.environment,
+                &mut self.report,
+            )
+        });
         self.report.sort();
         let usable = !self.report.is_fatal();
         Loaded {

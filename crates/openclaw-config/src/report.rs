@@ -158,6 +158,12 @@ impl Problem {
         self.path.key_inside(&JsonPath::of(&["gateway"])).is_some()
     }
 
+    /// Whether it concerns all skills, and not the settings of one.
+    pub(crate) fn is_in_all_skills(&self) -> bool {
+        let inside = |keys: &[&str]| self.path.key_inside(&JsonPath::of(keys)).is_some();
+        inside(&["skills"]) && !inside(&["skills", "entries"])
+    }
+
     /// Whether what has the problem cannot be used.
     pub(crate) fn blocks(&self) -> bool {
         self.severity == Severity::Error || self.kind == Kind::MissingVariable

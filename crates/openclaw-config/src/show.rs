@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::config::{
     Agent, Config, ConfiguredServer, Definition, ModelProvider, SecretProgram,
-    SecretProviderSettings,
+    SecretProviderSettings, SkillSettings, SkillsSettings,
 };
 use crate::credentials::{address, arguments, credential, plain, values};
 use crate::report::Problem;
@@ -50,6 +50,7 @@ impl Config {
             } } } },
             "agents": { "entries": entries },
             "models": { "providers": show_all(&self.model_providers, model_provider) },
+            "skills": show_definition(&self.skills, skills),
             "secrets": {
                 "timeoutMs": milliseconds(self.secrets.timeout),
                 "providers": show_all(&self.secrets.providers, secret_provider),
@@ -132,6 +133,10 @@ fn show_agent(agent: &Agent) -> Map<String, Json> {
             "readOnly": agent.read_only,
             "toolSearch": agent.tool_search.as_str(),
         },
+        "resources": {
+            "inject": agent.resources.inject,
+            "maxBytes": agent.resources.max_bytes,
+        },
     });
     match shown {
         Json::Object(shown) => shown,
@@ -182,9 +187,14 @@ fn settings(server: &Server, shown: &mut Map<String, Json>) {
             "include": server.tool_filter.include,
             "exclude": server.tool_filter.exclude,
         },
+        "alwaysLoad": server.always_load,
         "trustAnnotations": server.trust_annotations,
         "pin": server.pin.as_str(),
         "maxResultBytes": server.max_result_bytes,
+        "resources": {
+            "inject": server.resources.inject,
+            "maxBytes": server.resources.max_bytes,
+        },
         "toolDiscoveryInterval": server.discovery_interval.map_or(0, milliseconds),
     });
     if let Json::Object(settings) = settings {
@@ -280,6 +290,21 @@ fn model_provider(provider: &ModelProvider) -> Json {
             "maxTokens": facts.max_tokens,
             "input": facts.input,
         })).collect::<Vec<Json>>(),
+    })
+}
+
+fn skills(settings: &SkillsSettings) -> Json {
+    let entry = |settings: &SkillSettings| {
+        json!({
+            "enabled": settings.enabled,
+            "env": values(&settings.environment),
+            "apiKey": settings.api_key.as_ref().map(credential),
+        })
+    };
+    json!({
+        "load": { "extraDirs": settings.extra_directories },
+        "allowBundled": settings.allow_bundled,
+        "entries": show_all(&settings.entries, entry),
     })
 }
 

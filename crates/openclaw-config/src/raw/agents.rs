@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::agent::AgentId;
-use crate::raw::server::Servers;
+use crate::raw::server::{RawResources, Servers};
 use crate::raw::{RawPolicy, RawTools};
 use crate::report::Kind;
 use crate::shape::{
@@ -43,6 +43,8 @@ object! {
         timeout_seconds: TurnSeconds = "timeoutSeconds", default 600;
         /// How often the model is asked in a turn: once, and again after each round of calls.
         max_rounds: Rounds = "maxRounds", default 50;
+        /// Which resources of servers stand beside every message.
+        resources: RawResources = "resources";
     }
 }
 
@@ -67,6 +69,8 @@ object! {
         timeout_seconds: TurnSeconds = "timeoutSeconds";
         /// How often the model is asked in a turn: once, and again after each round of calls.
         max_rounds: Rounds = "maxRounds";
+        /// Which resources of servers stand beside every message to the agent.
+        resources: RawResources = "resources";
     }
 }
 

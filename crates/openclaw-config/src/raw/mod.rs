@@ -13,6 +13,7 @@ mod root;
 mod secrets;
 mod server;
 mod sessions;
+mod skills;
 mod variables;
 
 pub(crate) use agents::{RawAgent, RawAgentDefaults, RawModel};
@@ -27,5 +28,8 @@ pub(crate) use policy::{RawPolicy, RawTools};
 pub(crate) use root::RawRoot;
 pub use secrets::FileMode;
 pub(crate) use secrets::{ProviderSource, RawSecretProvider};
-pub(crate) use server::{Argument, Auth, Inherit, RawOAuth, RawServer, Servers, TransportWord};
+pub(crate) use server::{
+    Argument, Auth, Inherit, RawOAuth, RawResources, RawServer, Servers, TransportWord,
+};
+pub(crate) use skills::{RawSkill, RawSkills};
 pub(crate) use variables::is_header_value;

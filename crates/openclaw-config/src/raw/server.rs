@@ -108,12 +108,17 @@ object! {
         tool_prefix: NonEmpty = "toolPrefix";
         /// Which of the server's tools are offered.
         tool_filter: RawToolFilter = "toolFilter";
+        /// Whether the model sees the definitions of the server's tools at once, also where it has to
+        /// search for others.
+        always_load: bool = "alwaysLoad", default false;
         /// Whether the server's own word that a tool only reads is believed.
         trust_annotations: bool = "trustAnnotations", default false;
         /// What happens when the definition of a tool differs from the one first seen.
         pin: PinPolicy = "pin", default "warn";
         /// How many bytes of text of a result reach the model at once.
         max_result_bytes: Whole<1, 104_857_600> = "maxResultBytes", default 100_000;
+        /// Which of the server's resources stand beside every message to an agent that has it.
+        resources: RawResources = "resources";
     }
 }
 
@@ -124,6 +129,19 @@ object! {
         include: Vec<NonEmpty> = "include";
         /// Not these.
         exclude: Vec<NonEmpty> = "exclude";
+    }
+}
+
+object! {
+    /// Resources that are read at the beginning of every turn and stand beside the message, as
+    /// untrusted content.
+    closed RawResources as "resources" {
+        /// Which ones, by their addresses or as `SERVER/ADDRESS`; `*` stands for any text. In a
+        /// server, an address without `*` is read although the server does not list it.
+        inject: Vec<NonEmpty> = "inject", default [];
+        /// How many bytes of them a model gets at most: of one server, or of all servers of an
+        /// agent. Without it, an agent gets 50000, and a server has no limit of its own.
+        max_bytes: Whole<1, 1_000_000> = "maxBytes";
     }
 }
 

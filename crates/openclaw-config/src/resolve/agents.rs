@@ -6,13 +6,16 @@ use std::time::Duration;
 
 use crate::agent::AgentId;
 use crate::config::{
-    Agent, AgentServers, Approval, ModelChoice, PolicyLayer, ServerMap, ToolSearch, WithoutPerson,
+    Agent, AgentResources, AgentServers, Approval, ModelChoice, PolicyLayer, ServerMap, ToolSearch,
+    WithoutPerson,
 };
 use crate::expand::Text;
 use crate::parse::printable;
 use crate::path::JsonPath;
 use crate::place::Place;
-use crate::raw::{RawAgent, RawAgentDefaults, RawModel, RawPolicy, RawRoot, RawTools};
+use crate::raw::{
+    RawAgent, RawAgentDefaults, RawModel, RawPolicy, RawResources, RawRoot, RawTools,
+};
 use crate::report::{Kind, Problem};
 use crate::resolve::layers::Layers;
 use crate::resolve::sections::texts;
@@ -207,7 +210,24 @@ impl Resolver<'_> {
                 .collect(),
             tool_search: last(&tools, |tools| &tools.tool_search)
                 .map_or(ToolSearch::Auto, |search| search.0),
+            resources: resources([
+                own.and_then(|own| own.resources.value()),
+                defaults.resources.value(),
+            ]),
         }
+    }
+}
+
+/// Each setting of the first place that has it.
+fn resources(places: [Option<&RawResources>; 2]) -> AgentResources {
+    let places = || places.into_iter().flatten();
+    let inject = places().find_map(|place| place.inject.value());
+    let inject = inject.into_iter().flatten();
+    AgentResources {
+        inject: inject.map(|pattern| pattern.0.value.clone()).collect(),
+        max_bytes: places()
+            .find_map(|place| place.max_bytes.value())
+            .map_or(50_000, |bytes| bytes.0),
     }
 }
 

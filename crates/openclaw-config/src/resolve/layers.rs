@@ -121,6 +121,8 @@ fn settings_of(raw: &RawServer) -> RawServer {
         protocol: _,
         roots: _,
         trust_annotations: _,
+        // What was chosen of one server was not chosen of another.
+        resources: _,
         enabled,
         connection_timeout,
         request_timeout,
@@ -133,6 +135,7 @@ fn settings_of(raw: &RawServer) -> RawServer {
         scope,
         tool_prefix,
         tool_filter,
+        always_load,
         pin,
         max_result_bytes,
     } = raw.clone();
@@ -149,6 +152,7 @@ fn settings_of(raw: &RawServer) -> RawServer {
         scope,
         tool_prefix,
         tool_filter,
+        always_load,
         pin,
         max_result_bytes,
         ..RawServer::default()

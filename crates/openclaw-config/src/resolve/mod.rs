@@ -3,6 +3,7 @@
 mod agents;
 mod layers;
 mod sections;
+mod skills;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,6 +16,7 @@ use crate::agent::AgentId;
 use crate::config::{Agent, Config, ConfiguredServer, Definition, ServerLimits, ServerMap};
 use crate::environment::Environment;
 use crate::place::Place;
+use crate::presence::Presence;
 use crate::raw::{ProviderSource, RawRoot, RawServer};
 use crate::report::{Kind, Problem, Report};
 use crate::resolve::layers::{Layered, Layers};
@@ -36,6 +38,7 @@ pub(crate) struct Resolver<'a> {
 /// Resolves a whole file.
 pub(crate) fn resolve(
     root: &RawRoot,
+    presence: Arc<Presence>,
     directory: &Path,
     environment: &Environment,
     report: &mut Report,
@@ -111,6 +114,8 @@ pub(crate) fn resolve(
         session_retention: Resolver::session_retention(root),
         secrets: Arc::new(resolver.secrets(root)),
         gateway: resolver.gateway(root),
+        skills: resolver.skills(root),
+        presence,
         environment: Arc::new(environment.clone()),
     }
 }

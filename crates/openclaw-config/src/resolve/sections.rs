@@ -238,7 +238,7 @@ fn model_provider(raw: &RawProvider) -> ModelProvider {
     }
 }
 
-fn credential(field: &Field<RawCredential>) -> Option<ConfigValue> {
+pub(super) fn credential(field: &Field<RawCredential>) -> Option<ConfigValue> {
     field.value().map(|credential| credential.value.clone())
 }
 

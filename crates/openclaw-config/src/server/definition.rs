@@ -32,12 +32,16 @@ pub struct Server {
     pub tool_prefix: Option<String>,
     /// Which of its tools are offered.
     pub tool_filter: ToolFilter,
+    /// Whether models see the definitions of its tools without a search.
+    pub always_load: bool,
     /// Whether its own word that a tool only reads is believed.
     pub trust_annotations: bool,
     /// What happens when a tool's definition changes.
     pub pin: PinPolicy,
     /// How many bytes of text of a result reach the model at once.
     pub max_result_bytes: u64,
+    /// Which of its resources stand beside every message.
+    pub resources: ServerResources,
     /// How often its tools are listed again, if at all.
     pub discovery_interval: Option<Duration>,
 }
@@ -60,6 +64,15 @@ pub enum Restart {
     Never,
     /// So many times in a row.
     AtMost(u32),
+}
+
+/// Which resources of a server stand beside every message, by patterns over their addresses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerResources {
+    /// These.
+    pub inject: Vec<String>,
+    /// At most so many bytes of them, if there is a limit of its own.
+    pub max_bytes: Option<u64>,
 }
 
 /// Which tools of a server are offered, by patterns over their own names.

@@ -10,7 +10,7 @@ mod settings;
 mod validate;
 
 pub(crate) use address::{Reach, address_pattern, address_schema, parse_address, whole_schema};
-pub use definition::{Restart, Server, Timeouts, ToolFilter};
+pub use definition::{Restart, Server, ServerResources, Timeouts, ToolFilter};
 pub use launch::{
     Authorization, ClientIdentity, InheritedEnvironment, Launch, OAuthSettings, RemoteLaunch,
     RemoteTransport, StdioLaunch, TlsSettings,

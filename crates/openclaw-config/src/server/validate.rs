@@ -16,7 +16,7 @@ use crate::server::plaintext::{Spot, is_in_arguments, is_plaintext};
 use crate::server::remote;
 use crate::server::{
     InheritedEnvironment, Launch, PinPolicy, ProtocolChoice, RemoteTransport, Restart, Server,
-    ServerName, ServerScope, StdioLaunch, Timeouts, ToolFilter, ToolNaming,
+    ServerName, ServerResources, ServerScope, StdioLaunch, Timeouts, ToolFilter, ToolNaming,
 };
 use crate::shape::{Field, Milliseconds, NonEmpty};
 use crate::source::Span;
@@ -97,12 +97,21 @@ pub(crate) fn validate(candidate: &Candidate<'_>, found: &mut Findings) -> Optio
             include: patterns(filter.map(|filter| &filter.include)),
             exclude: patterns(filter.map(|filter| &filter.exclude)),
         },
+        always_load: raw.always_load.or(false),
         trust_annotations: raw.trust_annotations.or(false),
         pin: raw.pin.or(PinPolicy::Warn),
         max_result_bytes: raw
             .max_result_bytes
             .value()
             .map_or(100_000, |bytes| bytes.0),
+        resources: ServerResources {
+            inject: patterns(raw.resources.value().map(|resources| &resources.inject)),
+            max_bytes: raw
+                .resources
+                .value()
+                .and_then(|resources| resources.max_bytes.value())
+                .map(|bytes| bytes.0),
+        },
         discovery_interval: candidate.defaults.discovery_interval,
     };
     let sound = !found.iter().any(Problem::blocks);

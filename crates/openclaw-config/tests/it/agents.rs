@@ -99,6 +99,34 @@ fn settings_of_tools_come_from_the_innermost_place() {
 }
 
 #[test]
+fn which_resources_are_injected_comes_from_the_innermost_place_that_says_so() {
+    let config = config(
+        r#"{
+            mcp: { servers: { docs: { command: "x", resources: { inject: ["a://*"], maxBytes: 7 } } } },
+            agents: {
+                defaults: { resources: { inject: ["docs/b://*"], maxBytes: 9 } },
+                entries: { some: { resources: { inject: ["c://d"] } }, none: { resources: { inject: [] } } },
+            },
+        }"#,
+    );
+    let of = |name: &str| {
+        let resources = &agent(&config, name).resources;
+        (resources.inject.clone(), resources.max_bytes)
+    };
+    assert_eq!(of("main"), (vec!["docs/b://*".to_owned()], 9));
+    assert_eq!(of("some"), (vec!["c://d".to_owned()], 9));
+    assert_eq!(of("none"), (vec![], 9));
+    let docs = agent(&config, "none").servers.get("docs").unwrap();
+    let docs = &docs.definition.sound().unwrap().resources;
+    assert_eq!(
+        (docs.inject.clone(), docs.max_bytes),
+        (vec!["a://*".to_owned()], Some(7))
+    );
+    let nothing = crate::fixture::config("{}");
+    assert_eq!(agent(&nothing, "main").resources.max_bytes, 50_000);
+}
+
+#[test]
 fn a_policy_that_cannot_be_read_is_not_no_policy() {
     for text in [
         r#"{ tools: { deny: "mcp_fs_*" } }"#,

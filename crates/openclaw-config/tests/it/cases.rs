@@ -52,6 +52,7 @@ pub(crate) fn fields() -> Vec<(&'static str, Vec<Json>)> {
                 json!(1),
             ],
         ),
+        ("resources", resources()),
         ("aKeyThatNobodyKnows", vec![json!(1), json!({})]),
     ];
     for (name, accepted) in [
@@ -76,6 +77,7 @@ pub(crate) fn fields() -> Vec<(&'static str, Vec<Json>)> {
         "supportsParallelToolCalls",
         "restartOnCrash",
         "lazy",
+        "alwaysLoad",
         "trustAnnotations",
     ] {
         fields.push((name, booleans()));
@@ -165,6 +167,18 @@ fn arguments() -> Vec<Json> {
         json!(["secret://gcp/x"]),
         json!(["a=secret://gcp/x"]),
         json!("x"),
+    ]
+}
+
+fn resources() -> Vec<Json> {
+    vec![
+        json!({}),
+        json!({ "inject": ["a*"], "maxBytes": 1 }),
+        json!({ "inject": "a" }),
+        json!({ "inject": [""] }),
+        json!({ "maxBytes": 0 }),
+        json!({ "maxBytes": 1_000_001 }),
+        json!([]),
     ]
 }
 

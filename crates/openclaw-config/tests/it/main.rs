@@ -25,4 +25,6 @@ mod schema;
 #[cfg(test)]
 mod showing;
 #[cfg(test)]
+mod skills;
+#[cfg(test)]
 mod variables;

@@ -45,7 +45,7 @@ fn another_command_or_address_leaves_nothing_of_the_old_launch() {
     let config = config(
         r#"{
             mcp: { servers: {
-                a: { url: "https://a.example/mcp", headers: { "X-Team": "red" }, apiKey: "${KEY}x", requestTimeoutMs: 5, trustAnnotations: true },
+                a: { url: "https://a.example/mcp", headers: { "X-Team": "red" }, apiKey: "${KEY}x", requestTimeoutMs: 5, trustAnnotations: true, resources: { inject: ["*"] } },
                 b: { command: "one", env: { TOKEN_FILE: "x" }, cwd: "/a", args: ["1"] },
             } },
             env: { vars: { KEY: "k" } },
@@ -70,6 +70,10 @@ fn another_command_or_address_leaves_nothing_of_the_old_launch() {
         "settings stay"
     );
     assert!(!a.trust_annotations, "trust was given to another server");
+    assert!(
+        a.resources.inject.is_empty(),
+        "resources of another server were chosen"
+    );
     let b = server(&config, "other", "b");
     assert_eq!(stdio(&b).command, "two");
     assert!(stdio(&b).args.is_empty() && stdio(&b).environment.is_empty());

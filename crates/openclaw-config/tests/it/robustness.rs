@@ -147,6 +147,8 @@ fn document() -> impl Strategy<Value = String> {
         "providers",
         "vars",
         "gateway",
+        "skills",
+        "entries",
         "secrets",
         "a",
     ]);

@@ -25,6 +25,7 @@ fn credentials_are_hidden_wherever_they_stand() {
             models: { providers: { p: { apiKey: "hunter2j", headers: { "x-api-key": "hunter2k" } } } },
             gateway: { auth: { token: "hunter2l", password: "hunter2m" } },
             secrets: { providers: { e: { source: "exec", command: "/bin/x", args: ["--token", "hunter2n"], env: { TOKEN: "hunter2o" } } } },
+            skills: { entries: { s: { apiKey: "hunter2q", env: { TOKEN: "hunter2r", PLAIN: "seen" } } } },
         }"#,
     )
     .variable("MY_SECRET", "hunter2p");
@@ -48,6 +49,7 @@ fn credentials_are_hidden_wherever_they_stand() {
     assert_eq!(a["env"]["LEVEL"], "3");
     assert_eq!(a["env"]["FROM"], "[REDACTED]");
     assert_eq!(a["env"]["HIDDEN"], "secret://env/NAME");
+    assert_eq!(shown["skills"]["entries"]["s"]["env"]["PLAIN"], "seen");
     assert_eq!(shown["mcp"]["servers"]["c"]["headers"]["x-team"], "red");
     assert_eq!(shown["mcp"]["servers"]["d"]["auth"]["clientId"], "me");
 }
