@@ -21,7 +21,20 @@ pub const DEFAULT_RESULT_BYTES: usize = 100 * 1024;
 pub struct Excerpt<'a> {
     bytes: usize,
     offset: usize,
-    stored_as: Option<&'a str>,
+    rest: Rest<'a>,
+    /// How many bytes there were, where the text is only the beginning.
+    total: usize,
+}
+
+/// Where what is not shown is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rest<'a> {
+    /// Nowhere.
+    Lost,
+    /// Kept under this name.
+    Stored(&'a str),
+    /// Where it came from: this tool reads it again.
+    Again(&'static str),
 }
 
 impl Default for Excerpt<'_> {
@@ -36,7 +49,8 @@ impl<'a> Excerpt<'a> {
         Self {
             bytes,
             offset: 0,
-            stored_as: None,
+            rest: Rest::Lost,
+            total: 0,
         }
     }
 
@@ -50,9 +64,24 @@ impl<'a> Excerpt<'a> {
     #[must_use]
     pub fn stored_as(self, id: &'a str) -> Self {
         Self {
-            stored_as: Some(id),
+            rest: Rest::Stored(id),
             ..self
         }
+    }
+
+    /// Names the tool of ours that reads the whole text again, so that the frame says so.
+    #[must_use]
+    pub fn again_with(self, tool: &'static str) -> Self {
+        Self {
+            rest: Rest::Again(tool),
+            ..self
+        }
+    }
+
+    /// Says that the text is only the beginning of one of so many bytes.
+    #[must_use]
+    pub fn beginning_of(self, total: usize) -> Self {
+        Self { total, ..self }
     }
 
     /// Says what will be left out of a text: ask before framing whether the whole has to be kept.
@@ -63,7 +92,7 @@ impl<'a> Excerpt<'a> {
             // Less than one character: reading on must get somewhere.
             end = text.ceil_char_boundary(start.saturating_add(1));
         }
-        let total = text.len();
+        let total = text.len().max(self.total);
         (start > 0 || end < total).then_some(Cut { start, end, total })
     }
 }
@@ -193,7 +222,7 @@ impl Framer {
         let _ = writeln!(out, "<<<EXTERNAL_UNTRUSTED_CONTENT id=\"{id:016x}\">>>");
         out.push_str(heading);
         if let Some(cut) = cut {
-            write_cut(&mut out, cut, excerpt.stored_as);
+            write_cut(&mut out, cut, excerpt.rest);
         }
         out.push_str("---\n");
         out.push_str(&neutral);
@@ -230,18 +259,21 @@ pub(crate) fn examine(stripped: &str, hid_text: bool) -> (std::borrow::Cow<'_, s
     (neutral.text, detections)
 }
 
-fn write_cut(out: &mut String, cut: Cut, stored_as: Option<&str>) {
+fn write_cut(out: &mut String, cut: Cut, rest: Rest<'_>) {
     let Cut { start, end, total } = cut;
     let _ = write!(out, "Shown: bytes {start} to {end} of {total}");
-    match stored_as {
-        Some(id) if end < total => {
+    match rest {
+        Rest::Stored(id) if end < total => {
             let id = clean_item(id);
             let _ = write!(
                 out,
                 "; read on with mcp_read_result {{\"id\": \"{id}\", \"offset\": {end}}}"
             );
         }
-        None if end < total => out.push_str("; the rest was not kept"),
+        Rest::Again(tool) if end < total => {
+            let _ = write!(out, "; read all of it with {tool}");
+        }
+        Rest::Lost if end < total => out.push_str("; the rest was not kept"),
         _ => {}
     }
     out.push('\n');

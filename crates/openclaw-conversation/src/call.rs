@@ -67,6 +67,12 @@ pub struct ToolAnswer {
     /// Its server, where there is such a tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
+    /// The tool that was called in truth, where it was called through another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called: Option<String>,
+    /// The tools that were found, where it is a search for tools: from then on the model has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<String>,
     /// What the model gets.
     pub parts: Vec<AnswerPart>,
     /// Whether it failed.

@@ -26,6 +26,9 @@ pub enum Message {
     Summary {
         /// The summary.
         text: ModelText,
+        /// The tools that the model had come to know in what it stands for, the last first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tools: Vec<String>,
     },
 }
 

@@ -72,6 +72,8 @@ fn turn(number: usize) -> Vec<Message> {
             parts: vec![AnswerPart::Text { text: framed.text }],
             is_error: false,
             duration_ms: 12,
+            called: None,
+            found: Vec::new(),
         }),
         assistant(AssistantPart::Text { text: words }),
     ]

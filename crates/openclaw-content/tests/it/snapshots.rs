@@ -44,6 +44,22 @@ fn a_result_that_was_cut() {
 }
 
 #[test]
+fn a_text_that_can_be_read_again_says_how() {
+    let origin = Origin::new("files", "file:///a");
+    let excerpt = Excerpt::new(9).again_with("mcp_read_resource");
+    let shown = |excerpt: &Excerpt<'_>, text: &str| {
+        let framed = framer().frame(&origin, text, excerpt);
+        let lines = framed.text.as_str().lines().map(str::to_owned);
+        lines.collect::<Vec<_>>()
+    };
+    let line = "Shown: bytes 0 to 9 of 15; read all of it with mcp_read_resource";
+    assert_eq!(shown(&excerpt, "The first words")[4], line);
+    // What is there may be less than there was.
+    assert_eq!(shown(&excerpt.beginning_of(15), "The first")[4], line);
+    assert_eq!(shown(&excerpt, "The first")[4], "---");
+}
+
+#[test]
 fn an_error_of_a_server() {
     let origin = Origin::new("github", "create_issue");
     let error = framer().frame_error(&origin, "Bad credentials", &Excerpt::default());

@@ -65,7 +65,7 @@ pub(super) fn weight(message: &Message) -> usize {
                 AnswerPart::Media(media) => blob(media),
             })
             .sum(),
-        Message::Summary { text } => text.len(),
+        Message::Summary { text, .. } => text.len(),
     }
 }
 

@@ -120,12 +120,15 @@ pub(crate) fn answer(text: &str) -> Message {
         }],
         is_error: false,
         duration_ms: 3,
+        called: None,
+        found: Vec::new(),
     })
 }
 
 pub(crate) fn summary(text: &str) -> Message {
     Message::Summary {
         text: definition_text(text, 10_000).text,
+        tools: Vec::new(),
     }
 }
 
@@ -150,7 +153,7 @@ pub(crate) fn text(message: &Message) -> String {
             said.text() + &calls
         }
         Message::Tool(answer) => answer.call.clone(),
-        Message::Summary { text } => text.as_str().to_owned(),
+        Message::Summary { text, .. } => text.as_str().to_owned(),
     }
 }
 
