@@ -15,7 +15,7 @@ use crate::model::{
 use crate::person::Person;
 use crate::session::{Core, Era, Limits, Parameters, Request, Subscription};
 use crate::time::{deadline, later};
-use crate::traffic::{Changes, ProgressListener, TicketKind, TicketOptions};
+use crate::traffic::{Changes, ProgressListener, ResourceVersion, TicketKind, TicketOptions};
 use crate::transport::{Link, Presence, Stdio};
 use crate::wire::RawJson;
 
@@ -185,9 +185,39 @@ impl Connection {
         uri: &str,
         person: Option<Arc<dyn Person>>,
     ) -> Result<ResourceContents, RequestError> {
+        let options = CallOptions {
+            person,
+            ..CallOptions::default()
+        };
+        self.read_resource_with(uri, options).await
+    }
+
+    /// Reads a resource, within limits as a call has them.
+    pub async fn read_resource_with(
+        &self,
+        uri: &str,
+        options: CallOptions,
+    ) -> Result<ResourceContents, RequestError> {
         let params = Parameters::from([("uri", uri.into())]);
-        let result = self.in_rounds("resources/read", params, person).await?;
+        let mut request = Request::new("resources/read", params, self.core.timeouts);
+        request.ticket.kind = TicketKind::Interactive;
+        request.ticket.person = options.person;
+        request.ticket.progress = options.progress;
+        if let Some(idle) = options.idle {
+            request.limits.idle = idle;
+        }
+        if let Some(total) = options.total {
+            request.limits.until = deadline(total);
+        }
+        let result = self.core.request_in_rounds(request).await?;
         read(&result, ResourceContents::read)
+    }
+
+    /// How often a resource has changed, as far as the server has said; nothing where a change
+    /// would not be told to us. For those who keep what they read.
+    pub fn watched_version(&self, uri: &str) -> Option<ResourceVersion> {
+        let versions = &self.core.inbound.changes.versions;
+        self.core.is_watched(uri).then(|| versions.of(uri))
     }
 
     /// Fills in a prompt.
@@ -223,7 +253,8 @@ impl Connection {
         read(&result, Completion::read)
     }
 
-    /// Asks to hear of changes of a resource.
+    /// Asks to hear of changes of a resource. That the server agrees does not mean that its word
+    /// arrives: [`watched_version`](Self::watched_version) says whether it does.
     pub async fn subscribe(&self, uri: &str) -> Result<(), RequestError> {
         self.change_subscription(uri, true).await
     }

@@ -48,5 +48,5 @@ pub use target::{
     AddressTarget, Authorization, ClientIdentity, Endpoint, FirstTransport, ProgramTarget,
     Protocol, Target, Timeouts, TlsSettings,
 };
-pub use traffic::{Changes, Progress, ProgressListener};
+pub use traffic::{Changes, Progress, ProgressListener, ResourceVersion};
 pub use wire::RpcError;

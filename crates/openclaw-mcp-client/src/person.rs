@@ -1,11 +1,15 @@
 //! The person behind a call, whom a server may ask something.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
 use crate::wire::RawJson;
 
+/// How long a person may think about a question. Meanwhile the time of a request stands still, so
+/// that there has to be an end to it.
+pub(crate) const THINKING: Duration = Duration::from_mins(10);
 /// How long a question may be.
 const LIMIT: usize = 1024 * 1024;
 

@@ -24,6 +24,8 @@ use crate::wire::{self, RawJson};
 
 /// How many tools may be called at once.
 const CALLS: usize = 128;
+/// How often it is looked whether a person still thinks, where nothing else is left of the time.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// One connection, and all that requests on it need.
 pub(crate) struct Core {
@@ -56,7 +58,7 @@ pub(crate) struct Request {
 pub(crate) struct Limits {
     /// Without a sign of life.
     pub(crate) idle: Duration,
-    /// In all.
+    /// In all; what a person takes to answer the server comes on top.
     pub(crate) until: Instant,
 }
 
@@ -298,14 +300,20 @@ async fn wait(
             exchanged = &mut exchange => return Ok(exchanged),
             () = sleep_until(next) => {
                 let now = Instant::now();
-                if now >= limits.until {
+                let (asked, is_asking) = pulse.asked();
+                let until = later(limits.until, asked);
+                if now >= until && !is_asking {
                     return Err(UnknownOutcome::Overdue(now - started));
                 }
                 let silence = pulse.silence();
                 if silence >= limits.idle {
                     return Err(UnknownOutcome::Silent(limits.idle));
                 }
-                next = limits.until.min(later(now, limits.idle.saturating_sub(silence)));
+                next = until.min(later(now, limits.idle.saturating_sub(silence)));
+                if is_asking {
+                    // The end moves on with the time.
+                    next = next.max(now + LOOK);
+                }
             }
         }
     }

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tokio::time::{sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::core::{Core, Request, result_type};
 use super::terms::Era;
-use crate::error::{RequestError, UnknownOutcome};
+use crate::error::RequestError;
 use crate::model::Fields;
-use crate::person::{Elicitation, ElicitationAnswer};
-use crate::time::deadline;
+use crate::person::{Elicitation, ElicitationAnswer, THINKING};
+use crate::time::{deadline, later};
 use crate::traffic::{Asked, ask, look_at};
 use crate::wire::{RawJson, RpcError};
 
@@ -34,7 +34,10 @@ impl Core {
                     if error.code == RpcError::VISIT_FIRST && !has_visited =>
                 {
                     has_visited = true;
+                    let asked = Instant::now();
                     Box::pin(self.visit(error, &request)).await?;
+                    // What the person took is not the server's time.
+                    request.limits.until = later(request.limits.until, asked.elapsed());
                     continue;
                 }
                 result => result?,
@@ -84,7 +87,7 @@ impl Core {
             }
             !visits.is_empty()
         };
-        match timeout_at(request.limits.until, visiting).await {
+        match timeout(THINKING, visiting).await {
             Ok(true) => Ok(()),
             Ok(false) | Err(_) => Err(RequestError::Refused(error)),
         }
@@ -106,21 +109,17 @@ impl Core {
             let reason = format!("it asks more than {QUESTIONS} things at once");
             return Err(RequestError::BadAnswer(reason));
         }
-        let until = request.limits.until;
         if questions.is_empty() {
-            sleep_until(until.min(deadline(PAUSE))).await;
+            sleep_until(request.limits.until.min(deadline(PAUSE))).await;
         }
+        let asked = Instant::now();
         let mut answers = Map::new();
         for (key, question) in questions {
-            let answer = tokio::select! {
-                answer = self.answer_one(question, request) => answer?,
-                () = sleep_until(until) => {
-                    let waited = self.timeouts.total;
-                    return Err(RequestError::OutcomeUnknown(UnknownOutcome::Overdue(waited)));
-                }
-            };
+            let answer = self.answer_one(question, request).await?;
             answers.insert(key, answer);
         }
+        // What the person took is not the server's time.
+        request.limits.until = later(request.limits.until, asked.elapsed());
         request.params.set(
             "inputResponses",
             (!answers.is_empty()).then_some(Value::Object(answers)),

@@ -1,7 +1,7 @@
 //! Hearing of changes on a server of the second era.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use super::core::{Core, Limits, Request, Speech};
 use super::params::Parameters;
+use super::terms::Era;
 use crate::error::RequestError;
 use crate::target::Timeouts;
 use crate::tasks::OwnedTask;
@@ -93,7 +94,17 @@ async fn keep_up(core: Arc<Core>, mut wanted: watch::Receiver<BTreeSet<String>>)
     }
 }
 
+/// Forgets what the server agreed to tell of, however the subscription ends.
+struct Telling<'a>(&'a Core);
+
+impl Drop for Telling<'_> {
+    fn drop(&mut self) {
+        self.0.inbound.changes.granted.set(BTreeSet::new());
+    }
+}
+
 async fn listen(core: &Core, resources: &BTreeSet<String>) -> Result<(), RequestError> {
+    let _telling = Telling(core);
     let filter = json!({
         "toolsListChanged": true,
         "promptsListChanged": true,
@@ -133,7 +144,7 @@ impl Core {
     pub(crate) async fn watch(&self, uri: &str, wanted: bool) -> Result<(), RequestError> {
         let request = watch_request(uri, wanted, self.timeouts);
         self.request(&request).await?;
-        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watched = self.watched();
         if wanted {
             watched.insert(uri.to_owned());
         } else {
@@ -142,19 +153,34 @@ impl Core {
         Ok(())
     }
 
-    /// Watches in a new session what was watched in the old one, as far as the server lets us.
+    /// Whether a change of a resource would be told to us: the server has agreed to, and there is
+    /// a way for its word.
+    pub(crate) fn is_watched(&self, uri: &str) -> bool {
+        if self.speaks(Era::Modern) {
+            return self.inbound.changes.granted.holds(uri);
+        }
+        self.link.hears() && self.watched().contains(uri)
+    }
+
+    /// Watches in a new session what was watched in the old one, as far as the server lets us. What
+    /// it does not is not watched any longer.
     pub(super) async fn watch_again(&self, until: Instant) {
-        let watched = {
-            let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-            watched.clone()
-        };
-        for uri in watched {
+        let before = std::mem::take(&mut *self.watched());
+        for uri in before {
             let mut request = watch_request(&uri, true, self.timeouts);
             request.limits.until = until;
-            if let Err(error) = self.shake_hands(&request).await {
-                tracing::warn!(server = %self.inbound.server, "a resource is not watched: {error}");
+            match self.shake_hands(&request).await {
+                Ok(_) => drop(self.watched().insert(uri)),
+                Err(error) => {
+                    let server = &self.inbound.server;
+                    tracing::warn!(%server, "a resource is not watched any longer: {error}");
+                }
             }
         }
+    }
+
+    fn watched(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,6 +7,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::versions::{Granted, ResourceVersions};
+
 /// How long changes are gathered once there is one: servers announce several at once.
 const GATHER: Duration = Duration::from_millis(50);
 /// How long looking at changes is put off after the last time, so that a server which announces
@@ -66,11 +68,16 @@ pub(crate) struct ChangeGatherer {
     pending: Mutex<Changes>,
     something: Notify,
     last: tokio::sync::Mutex<Option<Instant>>,
+    /// Known at once, whoever looks and when.
+    pub(crate) versions: ResourceVersions,
+    /// Which resources a server of the second era tells of.
+    pub(crate) granted: Granted,
 }
 
 impl ChangeGatherer {
     /// Notes a change.
     pub(crate) fn note(&self, changes: Changes) {
+        self.versions.count(&changes);
         self.lock().add(changes);
         self.something.notify_one();
     }

@@ -96,10 +96,21 @@ struct Shared {
     alive: AtomicU64,
     /// How many things it waits for that are not the server's fault.
     held: AtomicU32,
+    /// How long a person was asked something.
+    asked: Mutex<Asked>,
     /// Whether nobody waits any longer, and who wants to know.
     is_over: AtomicBool,
     ended: Notify,
     options: TicketOptions,
+}
+
+/// How long questions to a person have stood; while several do, the time is counted once.
+#[derive(Debug, Default)]
+struct Asked {
+    before: Duration,
+    open: u32,
+    /// Since when at least one is open.
+    since: Option<Instant>,
 }
 
 /// A request that waits for its answer. Dropping it means not to wait any longer.
@@ -114,6 +125,11 @@ pub(crate) struct Ticket {
 pub(crate) struct Hold {
     shared: Arc<Shared>,
     table: Arc<InFlight>,
+}
+
+/// While it lives, a person thinks: the time that passes is not counted at all.
+pub(crate) struct Thinking {
+    hold: Hold,
 }
 
 impl InFlight {
@@ -133,6 +149,7 @@ impl InFlight {
         let shared = Arc::new(Shared {
             alive: AtomicU64::new(self.age(now)),
             held: AtomicU32::new(0),
+            asked: Mutex::default(),
             is_over: AtomicBool::new(false),
             ended: Notify::new(),
             options,
@@ -217,6 +234,13 @@ impl InFlight {
         }
     }
 
+    /// Whether something waits for as long as the connection lasts, under this number.
+    pub(crate) fn is_background(&self, id: u64) -> bool {
+        let table = self.lock();
+        let waiting = table.waiting.get(&id);
+        waiting.is_some_and(|it| it.shared.options.kind == TicketKind::Background)
+    }
+
     /// Notes that a request is being worked on.
     pub(crate) fn progressed(&self, id: u64, progress: impl FnOnce() -> Option<Progress>) {
         let shared = self.lock().waiting.get(&id).map(|it| it.shared.clone());
@@ -228,11 +252,11 @@ impl InFlight {
         }
     }
 
-    /// The person behind a request, and a hold on it while the person thinks.
+    /// The person behind a request, and what stops its clocks while the person thinks.
     ///
     /// Without `id` it is the person behind the only call there is: a server that asks on a shared
     /// connection does not say for whom.
-    pub(crate) fn person(self: &Arc<Self>, id: Option<u64>) -> Option<(Arc<dyn Person>, Hold)> {
+    pub(crate) fn person(self: &Arc<Self>, id: Option<u64>) -> Option<(Arc<dyn Person>, Thinking)> {
         let table = self.lock();
         let waiting = match id {
             Some(id) => table.waiting.get(&id)?,
@@ -251,7 +275,8 @@ impl InFlight {
         let shared = waiting.shared.clone();
         drop(table);
         let person = shared.options.person.clone()?;
-        Some((person, Hold::new(shared, self.clone())))
+        let hold = Hold::new(shared, self.clone());
+        Some((person, Thinking::new(hold)))
     }
 
     /// Whether the connection is gone.
@@ -352,6 +377,13 @@ impl Pulse {
         Hold::new(self.shared.clone(), self.table.clone())
     }
 
+    /// How long a person was asked something so far, and whether one is asked right now.
+    pub(crate) fn asked(&self) -> (Duration, bool) {
+        let asked = self.shared.asked();
+        let now = asked.since.map(|since| since.elapsed());
+        (asked.before + now.unwrap_or_default(), now.is_some())
+    }
+
     /// How long there has been no sign of life.
     pub(crate) fn silence(&self) -> Duration {
         if self.shared.held.load(Ordering::Acquire) > 0 {
@@ -367,16 +399,45 @@ impl Hold {
         shared.held.fetch_add(1, Ordering::AcqRel);
         Self { shared, table }
     }
+}
+
+impl Thinking {
+    fn new(hold: Hold) -> Self {
+        let mut asked = hold.shared.asked();
+        asked.open += 1;
+        asked.since.get_or_insert_with(Instant::now);
+        drop(asked);
+        Self { hold }
+    }
 
     /// Waits until nobody waits for the request any longer.
     pub(crate) async fn ended(&self) {
-        let ended = self.shared.ended.notified();
+        let shared = &self.hold.shared;
+        let ended = shared.ended.notified();
         tokio::pin!(ended);
         // Registered before the look, so that an end in between is not missed.
         ended.as_mut().enable();
-        if !self.shared.is_over.load(Ordering::Acquire) {
+        if !shared.is_over.load(Ordering::Acquire) {
             ended.await;
         }
+    }
+}
+
+impl Drop for Thinking {
+    fn drop(&mut self) {
+        let mut asked = self.hold.shared.asked();
+        asked.open = asked.open.saturating_sub(1);
+        if asked.open == 0
+            && let Some(since) = asked.since.take()
+        {
+            asked.before += since.elapsed();
+        }
+    }
+}
+
+impl Shared {
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where everything that a server sends arrives, whatever carried it.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,6 +22,8 @@ use crate::wire::{Incoming, RawJson, ReplyId, ServerRequestId, error_reply, read
 const QUESTIONS: usize = 16;
 /// How long the address of a resource may be, or the name of a visit.
 const ADDRESS_LIMIT: usize = 8 * 1024;
+/// How many resources a server may say that it tells of.
+const GRANTED: usize = 10_000;
 /// How much of something that can't be read is logged.
 const EXCERPT: usize = 200;
 
@@ -151,6 +154,7 @@ impl Inbound {
                     });
                 }
             }
+            "notifications/subscriptions/acknowledged" => self.acknowledged(params),
             // Servers of the second era end subscriptions so.
             "notifications/cancelled" => {
                 if let Some(id) = params.and_then(cancelled_request) {
@@ -167,6 +171,18 @@ impl Inbound {
                 tracing::debug!(server = %self.server, "the server sent a notification: {method}");
             }
         }
+    }
+
+    /// Notes what a server of the second era tells of from now on.
+    fn acknowledged(&self, params: Option<&RawJson>) {
+        let granted = params.and_then(granted_resources).unwrap_or_default();
+        let is_old = |id: u64| !self.in_flight.is_background(id);
+        if granted.subscription.is_some_and(is_old) {
+            return;
+        }
+        // What changed before that was not told.
+        self.changes.versions.count_all();
+        self.changes.granted.set(granted.resources);
     }
 
     fn progressed(&self, params: Option<&RawJson>) {
@@ -219,10 +235,10 @@ impl Inbound {
                 let outbox = outbox.clone();
                 questions.spawn(async move {
                     let answer = match person {
-                        Some((person, hold)) => tokio::select! {
+                        Some((person, thinking)) => tokio::select! {
                             answer = ask(Some(&person), question) => answer,
                             // Whoever wanted to know is gone, and so is the question.
-                            () = hold.ended() => return,
+                            () = thinking.ended() => return,
                         },
                         None => ask(None, question).await,
                     };
@@ -267,6 +283,49 @@ fn completed_visit(params: &RawJson) -> Option<String> {
     }
     let id = params.read::<Completed>().ok()?.id;
     (id.len() <= ADDRESS_LIMIT).then_some(id)
+}
+
+/// What a subscription of the second era covers.
+#[derive(Default)]
+struct GrantedResources {
+    /// The request that it is, where the server says so.
+    subscription: Option<u64>,
+    resources: BTreeSet<String>,
+}
+
+fn granted_resources(params: &RawJson) -> Option<GrantedResources> {
+    #[derive(Deserialize)]
+    struct Acknowledged {
+        #[serde(default)]
+        notifications: Filter,
+        #[serde(rename = "_meta", default)]
+        meta: Option<Meta>,
+    }
+    #[derive(Default, Deserialize)]
+    struct Filter {
+        #[serde(rename = "resourceSubscriptions", default)]
+        resources: Option<Vec<String>>,
+    }
+    #[derive(Deserialize)]
+    struct Meta {
+        #[serde(rename = "io.modelcontextprotocol/subscriptionId", default)]
+        subscription: Option<Value>,
+    }
+    let found = params.read::<Acknowledged>().ok()?;
+    let resources = found.notifications.resources.unwrap_or_default();
+    let subscription = found.meta.and_then(|meta| meta.subscription);
+    Some(GrantedResources {
+        subscription: subscription.and_then(|id| match id {
+            Value::Number(number) => number.as_u64(),
+            Value::String(text) => text.parse().ok(),
+            _ => None,
+        }),
+        resources: resources
+            .into_iter()
+            .filter(|uri| uri.len() <= ADDRESS_LIMIT)
+            .take(GRANTED)
+            .collect(),
+    })
 }
 
 fn updated_resource(params: &RawJson) -> Option<String> {

@@ -7,6 +7,7 @@ mod in_flight;
 mod inbound;
 mod server_log;
 mod server_requests;
+mod versions;
 mod visits;
 
 pub(crate) use allowance::LogAllowance;
@@ -15,3 +16,4 @@ pub(crate) use in_flight::{Lost, Pulse, Reply, Ticket, TicketKind, TicketOptions
 pub use in_flight::{Progress, ProgressListener};
 pub(crate) use inbound::{Inbound, Outbox, Source};
 pub(crate) use server_requests::{Asked, ask, look_at};
+pub use versions::ResourceVersion;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use url::Url;
 
-use crate::person::{Elicitation, ElicitationAnswer, Person};
+use crate::person::{Elicitation, ElicitationAnswer, Person, THINKING};
 use crate::wire::{RawJson, RpcError};
 
 /// The answer to a request of a server.
@@ -64,10 +65,13 @@ pub(crate) fn look_at(method: &str, params: Option<&RawJson>, roots: Option<&[Ur
     }
 }
 
-/// Asks a person, or says no where there is none.
+/// Asks a person, or says no where there is none. A question that nobody answers is put away.
 pub(crate) async fn ask(person: Option<&Arc<dyn Person>>, question: Elicitation) -> Value {
     let answer = match person {
-        Some(person) => person.elicit(question).await,
+        Some(person) => {
+            let answer = timeout(THINKING, person.elicit(question)).await;
+            answer.unwrap_or(ElicitationAnswer::Cancel)
+        }
         None => ElicitationAnswer::Decline,
     };
     answer.into_result()

@@ -120,6 +120,11 @@ impl Events {
         Ok(())
     }
 
+    /// Whether the stream is there over which everything comes.
+    pub(crate) fn hears(&self) -> bool {
+        self.shared.lock().connected.is_some()
+    }
+
     /// Speaks the revision that was agreed on.
     pub(crate) fn speak(&self, version: &str) {
         self.shared.lock().version = HeaderValue::from_str(version).ok();

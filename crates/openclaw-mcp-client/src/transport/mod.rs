@@ -89,6 +89,15 @@ impl Link {
         }
     }
 
+    /// Whether what a server of the first era says on its own arrives.
+    pub(crate) fn hears(&self) -> bool {
+        match self {
+            Self::Stdio(_) => true,
+            Self::Streamable(streamable) => streamable.hears(),
+            Self::Events(events) => events.hears(),
+        }
+    }
+
     /// The number of the session that requests belong to now.
     pub(crate) fn generation(&self) -> u64 {
         match self {

@@ -236,7 +236,7 @@ async fn sampling_is_refused_and_pings_are_answered() {
 }
 
 #[tokio::test]
-async fn a_person_may_think_longer_than_a_server_may_be_silent() {
+async fn a_person_may_think_longer_than_a_server_may_be_silent_or_a_call_may_take() {
     struct Slow;
     impl Person for Slow {
         fn elicit(&self, _: Elicitation) -> PendingAnswer<'_> {
@@ -253,6 +253,7 @@ async fn a_person_may_think_longer_than_a_server_may_be_silent() {
         let connection = lab.connect(&target).await;
         let options = CallOptions {
             person: Some(Arc::new(Slow)),
+            total: Some(Duration::from_millis(800)),
             ..CallOptions::default()
         };
         let result = connection

@@ -297,6 +297,39 @@ async fn what_was_watched_is_watched_in_the_new_session() {
 }
 
 #[tokio::test]
+async fn what_can_not_be_watched_again_is_not_said_to_be() {
+    let mut lab = Lab::new();
+    let (target, journal) = legacy(
+        &mut lab,
+        "--expire-session-after 8 --refuse-subscriptions 1",
+    );
+    let connection = lab.connect(&target).await;
+    let uri = "test://changing";
+    assert_eq!(connection.watched_version(uri), None);
+    connection.subscribe(uri).await.unwrap();
+    assert!(eventually(SOON, || connection.watched_version(uri).is_some()).await);
+    let before = sessions(&journal);
+    while sessions(&journal) == before {
+        echo(&connection, "using it up").await;
+    }
+    assert_eq!(connection.watched_version(uri), None);
+    close(connection).await;
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn without_a_stream_of_its_own_nothing_is_watched() {
+    let mut lab = Lab::new();
+    let (target, _) = legacy(&mut lab, "--no-get");
+    let connection = lab.connect(&target).await;
+    connection.subscribe("test://changing").await.unwrap();
+    echo(&connection, "the stream is known not to come").await;
+    assert_eq!(connection.watched_version("test://changing"), None);
+    close(connection).await;
+    lab.finish().await;
+}
+
+#[tokio::test]
 async fn a_connection_that_was_closed_stays_closed() {
     let mut lab = Lab::new();
     for way in ["stdio", "http --era legacy", "http --era modern", "sse"] {

@@ -89,11 +89,14 @@ async fn perform(call: &Call) -> Outcome {
         }
         (_, "tools/list") => catalog::page(call, "tools", tools::list(&call.server)),
         (_, "tools/call") => tools::call(call).await,
-        (_, "resources/list") => catalog::page(call, "resources", resources::list()),
+        (_, "resources/list") => {
+            let list = resources::list(&call.server.options.resources);
+            catalog::page(call, "resources", list)
+        }
         (_, "resources/templates/list") => {
             catalog::page(call, "resourceTemplates", resources::templates())
         }
-        (_, "resources/read") => resources::read(call),
+        (_, "resources/read") => resources::read(call).await,
         (_, "prompts/list") => catalog::page(call, "prompts", prompts::list()),
         (_, "prompts/get") => prompts::get(call),
         (_, "completion/complete") => prompts::complete(call),

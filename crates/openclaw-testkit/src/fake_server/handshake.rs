@@ -53,7 +53,7 @@ pub(crate) fn initialize(call: &Call) -> Outcome {
     };
     let mut result = json!({
         "protocolVersion": answer,
-        "capabilities": capabilities_of_server(Era::First),
+        "capabilities": capabilities_of_server(&call.server, Era::First),
         "serverInfo": Server::implementation(),
     });
     if let Some(instructions) = &call.server.options.instructions {
@@ -67,7 +67,7 @@ pub(crate) fn discover(call: &Call) -> Value {
     let options = &call.server.options;
     let mut result = json!({
         "supportedVersions": supported(&call.server),
-        "capabilities": capabilities_of_server(Era::Modern),
+        "capabilities": capabilities_of_server(&call.server, Era::Modern),
     });
     if let Some(instructions) = &options.instructions {
         result["instructions"] = json!(instructions);
@@ -75,10 +75,11 @@ pub(crate) fn discover(call: &Call) -> Value {
     result
 }
 
-fn capabilities_of_server(era: Era) -> Value {
+fn capabilities_of_server(server: &Server, era: Era) -> Value {
+    let subscribe = !server.options.resources.no_subscriptions;
     let mut capabilities = json!({
         "tools": {"listChanged": true},
-        "resources": {"subscribe": true, "listChanged": true},
+        "resources": {"subscribe": subscribe, "listChanged": true},
         "prompts": {"listChanged": true},
         "completions": {},
     });

@@ -110,7 +110,10 @@ pub(crate) async fn listen(call: &Call) -> Outcome {
             filter[key] = json!(true);
         }
     }
-    if let Some(uris) = asked["resourceSubscriptions"].as_array() {
+    // What it does not tell of it leaves out of what it acknowledges.
+    if let Some(uris) = asked["resourceSubscriptions"].as_array()
+        && call.server.subscriptions_left.take()
+    {
         filter["resourceSubscriptions"] = json!(uris);
     }
     let id = call.request.id.clone();

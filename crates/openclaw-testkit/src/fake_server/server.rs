@@ -33,6 +33,8 @@ pub(crate) struct Server {
     pub(crate) hang_ups_left: Countdown,
     pub(crate) get_drops_left: Countdown,
     pub(crate) get_statuses_left: Countdown,
+    /// How many subscriptions to resources are still granted.
+    pub(crate) subscriptions_left: Countdown,
 }
 
 /// Counts down to zero.
@@ -61,6 +63,9 @@ impl Server {
             hang_ups_left: Countdown::from(options.http.hang_up),
             get_drops_left: Countdown::from(options.http.drop_get_stream),
             get_statuses_left: Countdown::from(options.http.get_status_times.unwrap_or(u64::MAX)),
+            subscriptions_left: Countdown::from(
+                options.resources.refuse_subscriptions.unwrap_or(u64::MAX),
+            ),
             options,
             sessions: Mutex::default(),
             listeners: Mutex::default(),

@@ -1,6 +1,7 @@
 //! The stream over which a server of the first era speaks on its own.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -21,6 +22,8 @@ const LASTING: Duration = Duration::from_mins(1);
 /// Listens until it is dropped, or until the server says that there is nothing to listen to.
 pub(super) struct Listener {
     ready: watch::Sender<bool>,
+    /// Whether the stream is there.
+    open: Arc<AtomicBool>,
     _task: OwnedTask,
 }
 
@@ -28,11 +31,22 @@ impl Listener {
     pub(super) fn start(shared: Arc<Shared>, outbox: Arc<dyn Outbox>) -> Self {
         let ready = watch::Sender::new(false);
         let publish = ready.clone();
+        let open = Arc::new(AtomicBool::new(false));
+        let is_open = open.clone();
         let task = OwnedTask::spawn(async move {
-            listen(&shared, &outbox, &publish).await;
+            listen(&shared, &outbox, &publish, &is_open).await;
             publish.send_replace(true);
         });
-        Self { ready, _task: task }
+        Self {
+            ready,
+            open,
+            _task: task,
+        }
+    }
+
+    /// Whether what the server says on its own arrives.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.load(Ordering::Acquire)
     }
 
     /// Whether nobody has to wait for it.
@@ -46,7 +60,12 @@ impl Listener {
     }
 }
 
-async fn listen(shared: &Shared, outbox: &Arc<dyn Outbox>, ready: &watch::Sender<bool>) {
+async fn listen(
+    shared: &Shared,
+    outbox: &Arc<dyn Outbox>,
+    ready: &watch::Sender<bool>,
+    open: &AtomicBool,
+) {
     let mut position = Position::default();
     let mut failures = 0;
     let mut is_first = true;
@@ -66,6 +85,7 @@ async fn listen(shared: &Shared, outbox: &Arc<dyn Outbox>, ready: &watch::Sender
                     shared.inbound.changes.note(Changes::everything());
                 }
                 let opened = Instant::now();
+                open.store(true, Ordering::Release);
                 while let Ok(Some(event)) = stream.next().await {
                     position.pass(&event);
                     if !event.data.is_empty() {
@@ -73,6 +93,7 @@ async fn listen(shared: &Shared, outbox: &Arc<dyn Outbox>, ready: &watch::Sender
                         failures = 0;
                     }
                 }
+                open.store(false, Ordering::Release);
                 if opened.elapsed() >= LASTING {
                     failures = 0;
                 }

@@ -108,6 +108,11 @@ impl Streamable {
         *lock(&self.listener) = Some(listener);
     }
 
+    /// Whether what the server says on its own arrives: not every server has a stream for it.
+    pub(crate) fn hears(&self) -> bool {
+        lock(&self.listener).as_ref().is_some_and(Listener::is_open)
+    }
+
     pub(crate) async fn notify(&self, message: Bytes, until: Instant) -> Result<(), RequestError> {
         Ok(self.shared.notify(message, until).await?)
     }

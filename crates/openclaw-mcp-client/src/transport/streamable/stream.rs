@@ -12,7 +12,7 @@ use openclaw_sse::Event;
 
 use crate::http::{Body, EventStream, HttpError, HttpFailure};
 use crate::time;
-use crate::traffic::{Outbox, Reply, Source, Ticket};
+use crate::traffic::{Outbox, Pulse, Reply, Source, Ticket};
 
 /// After which event a stream is to go on.
 pub(crate) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
@@ -118,7 +118,7 @@ impl<'a> Reading<'a> {
                     stream = tokio::select! {
                         biased;
                         reply = ticket.reply() => return Ok((reply, None)),
-                        again = Box::pin(self.resume(until, &mut failures)) => again?,
+                        again = Box::pin(self.resume(until, &pulse, &mut failures)) => again?,
                     };
                 }
             }
@@ -129,6 +129,7 @@ impl<'a> Reading<'a> {
     async fn resume(
         &self,
         until: Instant,
+        pulse: &Pulse,
         failures: &mut u32,
     ) -> Result<EventStream, RequestError> {
         let lost = |reason: &str| {
@@ -144,7 +145,7 @@ impl<'a> Reading<'a> {
             *failures += 1;
             let mut headers = HeaderMap::clone(session);
             headers.insert(LAST_EVENT, position.clone());
-            let within = time::until(until);
+            let within = time::until(time::later(until, pulse.asked().0));
             match self.shared.endpoint.get(headers, within).await {
                 Ok(answer) => match answer.body {
                     Body::Events(stream) => return Ok(stream),

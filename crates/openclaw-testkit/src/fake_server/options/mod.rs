@@ -3,6 +3,7 @@
 mod http;
 mod process;
 mod protocol;
+mod resources;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ use clap::{Parser, ValueEnum};
 pub(crate) use http::{HttpFaults, StatusBody};
 pub(crate) use process::ProcessFaults;
 pub(crate) use protocol::{FramingFaults, ProtocolFaults};
+pub(crate) use resources::ResourceChoices;
 
 /// The revisions of the first era, oldest first.
 pub(crate) const FIRST_ERA: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -70,6 +72,8 @@ pub(crate) struct Options {
     /// The request whose reply is spoilt by the flags that spoil a single reply; `*` means all
     #[arg(long, value_name = "METHOD", default_value = "tools/call")]
     pub(crate) at: String,
+    #[command(flatten)]
+    pub(crate) resources: ResourceChoices,
     #[command(flatten)]
     pub(crate) protocol: ProtocolFaults,
     #[command(flatten)]
