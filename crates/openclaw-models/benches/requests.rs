@@ -99,6 +99,8 @@ fn messages() -> Vec<Message> {
             }],
             is_error: false,
             duration_ms: 1,
+            called: None,
+            found: Vec::new(),
         }));
     }
     messages.push(Message::User {

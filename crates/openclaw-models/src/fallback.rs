@@ -30,6 +30,7 @@ impl Fallback {
             max_tokens: least(|facts| facts.max_tokens),
             // Each names what it does not take.
             takes_images: first.facts().takes_images,
+            most_tools: all().filter_map(|model| model.facts().most_tools).min(),
         };
         Self {
             first,

@@ -30,6 +30,6 @@ pub use model::{
     Model, ModelEvent, ModelFacts, ModelListener, ModelReply, ModelRequest, PendingReply, Stop,
     SystemPrompt,
 };
-pub use offline::OfflineModel;
+pub use offline::{LEADING, OfflineModel};
 pub use providers::{ModelCredentials, ModelStanding, Models, ModelsSetup};
 pub use tools::{Adapt, ToolDialect, ToolSet, ToolSpec};

@@ -87,6 +87,8 @@ pub struct ModelFacts {
     pub max_tokens: u64,
     /// Whether it takes images.
     pub takes_images: bool,
+    /// How many tools its service takes, where there is a limit.
+    pub most_tools: Option<usize>,
 }
 
 /// A model.

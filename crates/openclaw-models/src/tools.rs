@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::offline::ranking_index;
+use crate::offline::{LEADING, ranking_index};
 
 /// A tool as a model sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,8 +150,8 @@ impl ToolSet {
     }
 
     /// As many of the tools as a service takes, in its form, and how many are left out: those that were
-    /// used are in it, and then the first ones. Their order is the same whichever they are, so that
-    /// the service can keep them.
+    /// used and those that lead to others are in it, and then the first ones. Their order is the same
+    /// whichever they are, so that the service can keep them.
     pub(crate) fn limited(
         &self,
         form: ToolForm,
@@ -162,6 +162,7 @@ impl ToolSet {
             return (None, 0);
         };
         let all = place.get_or_init(|| self.write_singly(form));
+        let is_used = |name: &str| LEADING.contains(&name) || is_used(name);
         let left_out = all.len().saturating_sub(most);
         let used = all.iter().filter(|tool| is_used(&tool.name)).count();
         let mut others = most.saturating_sub(used);

@@ -21,7 +21,7 @@ mod terms;
 mod words;
 
 pub use index::{Document, Index};
-pub use rank::{Named, Ranked};
+pub use rank::{Named, Ranked, Ranking};
 pub use related::is_related;
 pub use terms::{is_filler, stem, terms};
 pub use words::{Word, words};

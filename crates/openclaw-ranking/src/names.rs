@@ -159,21 +159,15 @@ impl Names {
                 if !is_word(text, named) || !seen.insert((entry, is_apart)) {
                     return;
                 }
-                let slice = text.get(start..end).unwrap_or_default();
                 for (place, certainty) in &entry_at.owners {
                     let is_own = *certainty == Certainty::Own;
                     if is_own && !is_apart {
                         continue;
                     }
-                    let is_verbatim = !is_own && self.is_spelled(*place, slice);
-                    let certainty = if is_verbatim {
-                        Certainty::Verbatim
-                    } else {
-                        *certainty
-                    };
+                    let verbatim = self.spelled_at(*place, text, named).filter(|_| !is_own);
                     let new = Found {
-                        certainty,
-                        at: named,
+                        certainty: verbatim.map_or(*certainty, |_| Certainty::Verbatim),
+                        at: verbatim.unwrap_or(named),
                     };
                     let best = found.entry(*place).or_insert(new);
                     if new.compare(best).is_lt() {
@@ -211,9 +205,14 @@ impl Names {
         }
     }
 
-    fn is_spelled(&self, place: u32, slice: &str) -> bool {
+    /// Where a name stands letter by letter whose words stand there: `_4_` is more than its word.
+    fn spelled_at(&self, place: u32, text: &str, words: Named) -> Option<Named> {
         let place = usize::try_from(place).unwrap_or(usize::MAX);
-        self.spelled.get(place).is_some_and(|name| **name == *slice)
+        let name = self.spelled.get(place)?;
+        let before = name.find(text.get(words.start..words.end)?)?;
+        let start = words.start.checked_sub(before)?;
+        let end = start + name.len();
+        (text.get(start..end)? == &**name).then_some(Named { start, end })
     }
 }
 

@@ -42,6 +42,15 @@ impl Ranked {
     }
 }
 
+/// The tools that fit a text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranking {
+    /// The best of them, best first.
+    pub best: Vec<Ranked>,
+    /// How many fit, those beyond the limit included.
+    pub fitting: usize,
+}
+
 /// What is known of a tool while it is ranked.
 #[derive(Clone, Copy, Default)]
 struct Tally {
@@ -55,6 +64,11 @@ impl Index {
     /// The tools that fit a text best, best first, at most so many. Only the beginning of a long
     /// text counts. Tools that the text names come first: the surest, then the earliest.
     pub fn rank(&self, text: &str, limit: usize) -> Vec<Ranked> {
+        self.rank_all(text, limit).best
+    }
+
+    /// The same, and how many tools fit at all.
+    pub fn rank_all(&self, text: &str, limit: usize) -> Ranking {
         let text = text
             .get(..text.floor_char_boundary(LONGEST_TEXT))
             .unwrap_or_default();
@@ -76,6 +90,7 @@ impl Index {
                 ranked.push((entry, found));
             }
         }
+        let fitting = ranked.len();
         if limit < ranked.len() {
             if limit > 0 {
                 ranked.select_nth_unstable_by(limit - 1, compare);
@@ -83,7 +98,10 @@ impl Index {
             ranked.truncate(limit);
         }
         ranked.sort_unstable_by(compare);
-        ranked.into_iter().map(|(ranked, _)| ranked).collect()
+        Ranking {
+            best: ranked.into_iter().map(|(ranked, _)| ranked).collect(),
+            fitting,
+        }
     }
 
     /// What each tool has in common with a text, and how many terms that has.

@@ -56,6 +56,7 @@ fn holding(context_window: u64, name: &'static str, outcome: Option<ModelError>)
             context_window,
             max_tokens: context_window / 2,
             takes_images: context_window > 1,
+            most_tools: usize::try_from(context_window).ok().filter(|it| *it < 20),
         },
     })
 }
@@ -151,6 +152,7 @@ fn what_is_known_of_several_holds_for_each() {
         context_window: 10,
         max_tokens: 5,
         takes_images: true,
+        most_tools: Some(10),
     };
     assert_eq!(fallback(models).facts(), &expected);
 }

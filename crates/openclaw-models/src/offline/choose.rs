@@ -5,18 +5,20 @@ use serde_json::{Map, Value};
 use super::asked::Asked;
 use super::candidate::{Candidate, by_use, candidate};
 use super::parameters::Parameter;
+use super::search::{CALL, DESCRIBE, SEARCH};
 use super::stated::Statement;
 use crate::tools::{ToolSet, ToolSpec};
 
 /// Tools that lead to others or go on where one ended: words never lead to them, only their names.
-///
-/// A mode that searches for tools would begin here, with `mcp_search_tools` instead of a choice.
-const LEADING: [&str; 5] = [
-    "mcp_call_tool",
-    "mcp_describe_tool",
+pub const LEADING: [&str; 8] = [
+    CALL,
+    DESCRIBE,
+    "mcp_list_resources",
     "mcp_manage",
+    "mcp_read_resource",
     "mcp_read_result",
-    "mcp_search_tools",
+    SEARCH,
+    "read_skill",
 ];
 
 /// How many tools are looked at more closely.
@@ -54,6 +56,20 @@ pub(super) enum Choice<'a> {
         near: Vec<&'a ToolSpec>,
         count: usize,
     },
+}
+
+impl Choice<'_> {
+    /// Whether nothing can be gained by a search: the message says what not to do, or means a tool
+    /// that leads to others.
+    pub(super) fn is_settled(&self) -> bool {
+        match self {
+            Self::Call { .. } | Self::Negated { .. } => true,
+            Self::Doubtful { tool, .. } | Self::Incomplete { tool, .. } => {
+                LEADING.contains(&tool.name.as_str())
+            }
+            Self::Nothing { .. } => false,
+        }
+    }
 }
 
 /// Chooses the tool that a message asks for.

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `model` | what is answered to a conversation |
 //! | `choose` | which tool is called, if any |
+//! | `search` | tools that have to be found before they can be called |
 //! | `candidate` | how well a tool fits a message |
 //! | `asked` | what a message asks to be done |
 //! | `deeds` | what a tool does, and whether that is what a message asks for |
@@ -37,6 +38,7 @@ mod numbers;
 mod pairs;
 mod parameters;
 mod rest;
+mod search;
 mod shapes;
 mod stated;
 #[cfg(test)]
@@ -47,5 +49,6 @@ mod unused;
 mod verbs;
 mod words;
 
+pub use choose::LEADING;
 pub use model::OfflineModel;
 pub(crate) use naming::ranking_index;

@@ -7,10 +7,12 @@ use openclaw_conversation::{
 };
 
 use super::choose::{Choice, choose};
+use super::search::{Step, next, search};
 use super::words::{closed, not_used, refusal, results, silence};
 use crate::model::{
     Model, ModelEvent, ModelFacts, ModelListener, ModelReply, ModelRequest, PendingReply, Stop,
 };
+use crate::tools::ToolSet;
 
 const NAME: &str = "builtin/offline";
 
@@ -36,6 +38,7 @@ impl OfflineModel {
                 context_window: 100_000_000,
                 max_tokens: 100_000,
                 takes_images: false,
+                most_tools: None,
             },
         }
     }
@@ -74,49 +77,74 @@ fn answer(request: &ModelRequest<'_>) -> (AssistantPart, Stop) {
     let text = match request.messages.last() {
         Some(Message::Tool(_)) => {
             let answers = last_answers(request.messages);
-            results(&answers) + &leftover(request, &answers)
+            let said = last_said(request.messages);
+            let next = match answers.as_slice() {
+                [answer] => next(&said, answer, request.tools),
+                _ => None,
+            };
+            match next {
+                Some(step) => return taken(step, request.messages),
+                None => results(&answers) + &leftover(&said, &answers, request.tools),
+            }
         }
         Some(Message::User { parts }) => {
             let said = said(parts);
             match choose(&said, request.tools) {
                 Choice::Call {
                     tool, arguments, ..
-                } => {
-                    let call = ToolCall {
-                        id: new_id(request.messages),
-                        name: tool.name.clone(),
-                        arguments: CallArguments::Object(arguments),
-                        opaque: None,
-                    };
-                    return (AssistantPart::ToolCall(call), Stop::Calls);
-                }
-                other => refusal(&other),
+                } => return taken(Step::Call(tool.name.clone(), arguments), request.messages),
+                other if other.is_settled() => refusal(&other),
+                other => match search(&said, &other, request.tools) {
+                    Some(step) => return taken(step, request.messages),
+                    None => refusal(&other),
+                },
             }
         }
         Some(Message::Assistant(_) | Message::Summary { .. }) | None => silence(),
     };
-    let text = closed(&text);
-    (AssistantPart::Text { text }, Stop::Done)
+    taken(Step::Say(text), request.messages)
+}
+
+/// A step, as an answer.
+fn taken(step: Step, messages: &[Message]) -> (AssistantPart, Stop) {
+    match step {
+        Step::Say(text) => {
+            let text = closed(&text);
+            (AssistantPart::Text { text }, Stop::Done)
+        }
+        Step::Call(name, arguments) => {
+            let call = ToolCall {
+                id: new_id(messages),
+                name,
+                arguments: CallArguments::Object(arguments),
+                opaque: None,
+            };
+            (AssistantPart::ToolCall(call), Stop::Calls)
+        }
+    }
 }
 
 /// What the message states that the answers belong to, and no argument has.
-fn leftover(request: &ModelRequest<'_>, answers: &[&ToolAnswer]) -> String {
-    let last = request
-        .messages
-        .iter()
-        .rev()
-        .find_map(|message| match message {
-            Message::User { parts } => Some(said(parts)),
-            _ => None,
-        });
-    match choose(&last.unwrap_or_default(), request.tools) {
+fn leftover(said: &str, answers: &[&ToolAnswer], tools: &ToolSet) -> String {
+    let called = |answer: &ToolAnswer| answer.called.as_ref().unwrap_or(&answer.name).clone();
+    match choose(said, tools) {
         Choice::Call { tool, unused, .. }
-            if answers.iter().any(|answer| answer.name == tool.name) =>
+            if answers.iter().any(|answer| called(answer) == tool.name) =>
         {
             not_used(&unused)
         }
         _ => String::new(),
     }
+}
+
+/// What a person said last.
+fn last_said(messages: &[Message]) -> String {
+    let mut messages = messages.iter().rev();
+    let last = messages.find_map(|message| match message {
+        Message::User { parts } => Some(said(parts)),
+        _ => None,
+    });
+    last.unwrap_or_default()
 }
 
 /// A person's own words.

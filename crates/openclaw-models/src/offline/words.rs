@@ -33,7 +33,8 @@ pub(super) fn closed(text: &str) -> String {
 /// What tools said.
 pub(super) fn results(answers: &[&ToolAnswer]) -> String {
     let one = |answer: &&ToolAnswer| {
-        let name = shown_line(&answer.name, NAME);
+        let name = answer.called.as_ref().unwrap_or(&answer.name);
+        let name = shown_line(name, NAME);
         let said = said(answer);
         match (answer.is_error, said.is_empty()) {
             (false, false) => format!("`{name}` says:\n\n{said}"),
@@ -62,6 +63,30 @@ pub(super) fn refusal(choice: &Choice<'_>) -> String {
             .to_owned(),
         Choice::Nothing { near, count } => nothing(near, *count),
     }
+}
+
+/// That there is nothing to search for.
+pub(super) fn nothing_said() -> String {
+    "The message says nothing that a tool could be found by. Say in a few words what is to be done, \
+     or name a tool."
+        .to_owned()
+}
+
+/// That no tool fits, also of those that were searched for.
+pub(super) fn nothing_found(choice: &Choice<'_>) -> String {
+    let near = match choice {
+        Choice::Nothing { near, .. } => near.as_slice(),
+        _ => &[],
+    };
+    let mut text =
+        "No tool clearly fits this message, also after a search among all tools.".to_owned();
+    text.push_str(if near.is_empty() {
+        "\n"
+    } else {
+        " Perhaps one of these is meant:\n"
+    });
+    name_tools(near, &mut text);
+    text
 }
 
 /// What of a message went nowhere, below a result.
@@ -155,11 +180,16 @@ fn nothing(near: &[&ToolSpec], count: usize) -> String {
         "No tool clearly fits this message. There {} {count} {tools}{among}:\n",
         if count == 1 { "is" } else { "are" }
     );
+    name_tools(near, &mut text);
+    text
+}
+
+/// Names tools that may be meant, and says how to say so.
+fn name_tools(near: &[&ToolSpec], text: &mut String) {
     for tool in near.iter().take(NAMED) {
         let name = shown_line(&tool.name, NAME);
         let description = shown_line(Naming::of(tool).description, DESCRIPTION);
         text.push_str(&format!("- `{name}`: {description}\n"));
     }
     text.push_str("\nName the tool, and say its arguments as `key=value`.");
-    text
 }

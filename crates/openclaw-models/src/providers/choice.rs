@@ -10,7 +10,7 @@ use crate::error::ModelError;
 use crate::providers::provider::own_key_of;
 use crate::providers::standing::{Listed, listed};
 use crate::providers::table::PROVIDERS;
-use crate::providers::{Models, OFFLINE};
+use crate::providers::{Current, Models, OFFLINE};
 
 /// How long Ollama is waited for.
 const PROBE: Duration = Duration::from_millis(300);
@@ -25,9 +25,13 @@ pub(super) struct Probed {
 
 impl Models {
     /// The names of an agent's models: the first, then its fallbacks.
-    pub(super) async fn names(&self, agent: &Agent) -> Result<Vec<String>, ModelError> {
+    pub(super) async fn names(
+        &self,
+        current: &Current,
+        agent: &Agent,
+    ) -> Result<Vec<String>, ModelError> {
         let Some(choice) = &agent.model else {
-            return Ok(vec![self.found().await?]);
+            return Ok(vec![self.found(current).await?]);
         };
         let mut names = vec![choice.primary.clone()];
         for name in &choice.fallbacks {
@@ -39,40 +43,30 @@ impl Models {
     }
 
     /// The model that is taken where none is chosen.
-    async fn found(&self) -> Result<String, ModelError> {
-        if let Some(name) = self.configured().or_else(|| self.with_key()) {
+    async fn found(&self, current: &Current) -> Result<String, ModelError> {
+        if let Some(name) = self.configured(current).or_else(|| with_key(current)) {
             return Ok(name);
         }
-        let ollama = self.ollama().await?;
+        let ollama = self.ollama(current).await?;
         Ok(ollama.unwrap_or_else(|| OFFLINE.to_owned()))
     }
 
     /// The first model that the configuration lists, of a provider whose key is there.
-    fn configured(&self) -> Option<String> {
-        let providers = self.setup.config.model_providers.iter();
+    fn configured(&self, current: &Current) -> Option<String> {
+        let providers = current.config.model_providers.iter();
         providers
             .filter_map(|(name, provider)| Some((name, provider.sound()?.models.first()?)))
             .find(|(name, _)| {
-                let provider = self.provider(name);
+                let provider = self.provider(current, name);
                 provider.is_ok_and(|provider| provider.may_be_chosen())
             })
             .map(|(name, model)| format!("{name}/{}", model.id))
     }
 
-    /// The usual model of the first service whose key is in a variable, not counting the `.env` file
-    /// of the current directory: it has no say in where conversations go.
-    fn with_key(&self) -> Option<String> {
-        let environment = &self.setup.config.environment;
-        PROVIDERS
-            .iter()
-            .filter(|known| own_key_of(known.variables, environment).is_some())
-            .find_map(|known| Some(format!("{}/{}", known.id, known.default_model?)))
-    }
-
     /// The first model that Ollama has, if it runs. Where it can't be asked for what is set, that is
     /// said: whoever names a machine means it.
-    async fn ollama(&self) -> Result<Option<String>, ModelError> {
-        let said = self.setup.config.environment.own_variable("OLLAMA_HOST");
+    async fn ollama(&self, current: &Current) -> Result<Option<String>, ModelError> {
+        let said = current.config.environment.own_variable("OLLAMA_HOST");
         if said.is_some_and(|said| {
             let said = said.trim();
             said.is_empty() || said.eq_ignore_ascii_case("off")
@@ -81,24 +75,40 @@ impl Models {
         }
         let now = Instant::now();
         let known = {
-            let probed = self.probed.lock().unwrap_or_else(PoisonError::into_inner);
+            let probed = current
+                .probed
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             let probed = probed.as_ref().filter(|probed| now < probed.until);
             probed.map(|probed| probed.model.clone())
         };
         if let Some(model) = known {
             return Ok(model);
         }
-        let provider = self.provider("ollama")?;
-        let listed = timeout(PROBE, listed(&provider, &self.setup.redactor)).await;
+        let provider = self.provider(current, "ollama")?;
+        let listed = timeout(PROBE, listed(&provider, &self.redactor)).await;
         let models = listed.ok().and_then(Result::ok).unwrap_or_default();
         let model = talking(&models).map(|model| format!("ollama/{model}"));
         let probed = Probed {
             model: model.clone(),
             until: now + HOLDS,
         };
-        *self.probed.lock().unwrap_or_else(PoisonError::into_inner) = Some(probed);
+        *current
+            .probed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(probed);
         Ok(model)
     }
+}
+
+/// The usual model of the first service whose key is in a variable, not counting the `.env` file
+/// of the current directory: it has no say in where conversations go.
+fn with_key(current: &Current) -> Option<String> {
+    let environment = &current.config.environment;
+    PROVIDERS
+        .iter()
+        .filter(|known| own_key_of(known.variables, environment).is_some())
+        .find_map(|known| Some(format!("{}/{}", known.id, known.default_model?)))
 }
 
 /// The first model that can be talked to, as far as can be told: rather one of which Ollama says of what

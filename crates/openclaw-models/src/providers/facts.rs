@@ -83,6 +83,8 @@ pub(crate) fn facts(model: &str, api: Api, configured: Option<&Configured>) -> M
         takes_images: input.map_or(family.takes_images, |input| {
             input.iter().any(|kind| kind.eq_ignore_ascii_case("image"))
         }),
+        // That is known of services, not of models.
+        most_tools: None,
     }
 }
 
@@ -126,6 +128,7 @@ mod tests {
             context_window: 32_768,
             max_tokens: 8192,
             takes_images: false,
+            most_tools: None,
         };
         assert_eq!(facts("somebodys-model", Api::Chat, None), unknown);
         assert_eq!(facts("llama-3.3:70b", Api::Ollama, None), unknown);

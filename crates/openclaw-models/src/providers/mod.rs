@@ -9,7 +9,7 @@ mod table;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use openclaw_config::{Agent, Config};
 use openclaw_http::{Http, HttpSettings};
@@ -23,11 +23,11 @@ pub use self::standing::{ModelCredentials, ModelStanding};
 use crate::chance::{Chance, Dice};
 use crate::error::ModelError;
 use crate::fallback::Fallback;
-use crate::model::{Model, ModelRequest};
+use crate::model::{Model, ModelFacts, ModelRequest};
 use crate::offline::OfflineModel;
 use crate::retry::Retry;
 use crate::service::Service;
-use crate::wire::{Api, BODY};
+use crate::wire::{Api, BODY, Host};
 
 /// The provider of models that need no service.
 pub(crate) const BUILTIN: &str = "builtin";
@@ -44,9 +44,10 @@ pub struct ModelsSetup {
     pub redactor: Redactor,
 }
 
-/// The models of a configuration.
+/// The models of a configuration, and of another once that is in force.
 pub struct Models {
-    setup: ModelsSetup,
+    current: RwLock<Arc<Current>>,
+    redactor: Redactor,
     /// Whether models are asked again.
     is_patient: bool,
     chance: Arc<dyn Chance>,
@@ -54,10 +55,36 @@ pub struct Models {
     http: Arc<Http>,
     /// Asks those that may be asked without TLS, wherever they are.
     open_http: Arc<Http>,
+}
+
+/// What is known of the models of one configuration. A question is answered from one of them, whatever
+/// comes meanwhile.
+struct Current {
+    config: Arc<Config>,
+    resolver: Arc<SecretResolver>,
     /// Those that were used; they share connections and credentials.
     providers: Mutex<BTreeMap<String, Arc<Provider>>>,
     /// What Ollama had the last time.
     probed: Mutex<Option<Probed>>,
+}
+
+impl Current {
+    fn new(config: Arc<Config>, resolver: Arc<SecretResolver>) -> Arc<Self> {
+        Arc::new(Self {
+            config,
+            resolver,
+            providers: Mutex::new(BTreeMap::new()),
+            probed: Mutex::new(None),
+        })
+    }
+
+    /// Whether what another configuration says about models is the same.
+    fn is_like(&self, config: &Config, resolver: &Arc<SecretResolver>) -> bool {
+        self.config.model_providers == config.model_providers
+            && self.config.environment == config.environment
+            && self.config.secrets == config.secrets
+            && Arc::ptr_eq(&self.resolver, resolver)
+    }
 }
 
 impl Models {
@@ -73,14 +100,27 @@ impl Models {
             ..HttpSettings::default()
         };
         Self {
-            setup,
+            current: RwLock::new(Current::new(setup.config, setup.resolver)),
+            redactor: setup.redactor,
             is_patient: true,
             chance: Arc::new(Dice::new()),
             http: Arc::new(Http::new(settings)),
             open_http: Arc::new(Http::new(open_settings)),
-            providers: Mutex::new(BTreeMap::new()),
-            probed: Mutex::new(None),
         }
+    }
+
+    /// Goes over to another configuration. Models that were chosen before stay as they are; where
+    /// nothing about models changed, what is known of them is kept.
+    pub fn renew(&self, config: Arc<Config>, resolver: Arc<SecretResolver>) {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        if !current.is_like(&config, &resolver) {
+            *current = Current::new(config, resolver);
+        }
+    }
+
+    fn current(&self) -> Arc<Current> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&current)
     }
 
     /// The same models, each asked only once whatever happens: for those who ask again themselves.
@@ -99,14 +139,15 @@ impl Models {
         agent: &Agent,
         wanted: Option<&str>,
     ) -> Result<Arc<dyn Model>, ModelError> {
+        let current = self.current();
         let names = match wanted {
             Some(wanted) => vec![wanted.to_owned()],
-            None => self.names(agent).await?,
+            None => self.names(&current, agent).await?,
         };
         let mut failure = None;
         let mut models: Vec<Arc<dyn Model>> = Vec::with_capacity(names.len());
         for name in names {
-            match self.model(&name) {
+            match self.model(&current, &name) {
                 Ok(model) => models.push(model),
                 Err(error) => {
                     tracing::warn!(model = name, %error, "a model can't be used");
@@ -133,18 +174,19 @@ impl Models {
     /// What the model of this name would be sent, to be looked at: nothing is sent, and no key is
     /// needed.
     pub fn written(&self, name: &str, request: &ModelRequest<'_>) -> Result<Vec<u8>, ModelError> {
-        let parsed = ModelName::parse(name, &self.setup.config)?;
-        let provider = self.provider(parsed.provider)?;
+        let current = self.current();
+        let parsed = ModelName::parse(name, &current.config)?;
+        let provider = self.provider(&current, parsed.provider)?;
         self.service(&provider, parsed.model).written(request)
     }
 
     /// The model of this name.
-    fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
-        let parsed = ModelName::parse(name, &self.setup.config)?;
+    fn model(&self, current: &Current, name: &str) -> Result<Arc<dyn Model>, ModelError> {
+        let parsed = ModelName::parse(name, &current.config)?;
         if parsed.provider == BUILTIN {
             return builtin(name.trim()).ok_or_else(|| unknown_builtin(parsed.model));
         }
-        let provider = self.provider(parsed.provider)?;
+        let provider = self.provider(current, parsed.provider)?;
         provider.check_key()?;
         Ok(Arc::new(self.service(&provider, parsed.model)))
     }
@@ -163,7 +205,10 @@ impl Models {
 
     fn service(&self, provider: &Provider, model: &str) -> Service {
         let configured = provider.models.iter().find(|facts| facts.id == model);
-        let facts = facts::facts(model, provider.api, configured);
+        let facts = ModelFacts {
+            most_tools: Host::of(&provider.base).most_tools(),
+            ..facts::facts(model, provider.api, configured)
+        };
         let limit = configured.and_then(|facts| facts.max_tokens);
         Service {
             name: format!("{}/{model}", provider.name),
@@ -184,22 +229,21 @@ impl Models {
             alternatives: provider.alternatives(model),
             http: Arc::clone(&provider.http),
             credentials: Arc::clone(&provider.credentials),
-            redactor: self.setup.redactor.clone(),
+            redactor: self.redactor.clone(),
             chance: Arc::clone(&self.chance),
         }
     }
 
     /// The provider of this name, made when it is needed first.
-    fn provider(&self, name: &str) -> Result<Arc<Provider>, ModelError> {
-        let mut providers = self
+    fn provider(&self, current: &Current, name: &str) -> Result<Arc<Provider>, ModelError> {
+        let mut providers = current
             .providers
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         if let Some(provider) = providers.get(name) {
             return Ok(Arc::clone(provider));
         }
-        let provider = Provider::new(name, &self.setup, &self.http, &self.open_http)?;
-        let provider = Arc::new(provider);
+        let provider = Arc::new(Provider::new(name, current, self)?);
         providers.insert(name.to_owned(), Arc::clone(&provider));
         Ok(provider)
     }

@@ -12,9 +12,9 @@ use url::Url;
 
 use crate::credentials::Credentials;
 use crate::error::ModelError;
-use crate::providers::ModelsSetup;
 use crate::providers::name::{configured_name, unknown_provider};
 use crate::providers::table::{KnownProvider, OLLAMA, known};
+use crate::providers::{Current, Models};
 use crate::wire::{Api, IDLE, TOTAL};
 
 /// How many models a hint names.
@@ -43,13 +43,8 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
-    pub(crate) fn new(
-        name: &str,
-        setup: &ModelsSetup,
-        http: &Arc<Http>,
-        open_http: &Arc<Http>,
-    ) -> Result<Self, ModelError> {
-        let config = &setup.config;
+    pub(super) fn new(name: &str, current: &Current, models: &Models) -> Result<Self, ModelError> {
+        let config = &current.config;
         let entry = configured_name(name, config);
         let known = known(name).or_else(|| known(entry?));
         let configured = match entry.and_then(|entry| config.model_providers.get(entry)) {
@@ -99,15 +94,19 @@ impl Provider {
             idle: timeout.unwrap_or_default().max(IDLE),
             no_stream_options: Arc::new(AtomicBool::new(false)),
             models: configured.map(|it| it.models.clone()).unwrap_or_default(),
-            http: Arc::clone(if is_open { open_http } else { http }),
+            http: Arc::clone(if is_open {
+                &models.open_http
+            } else {
+                &models.http
+            }),
             credentials: Arc::new(Credentials {
                 provider: name.to_owned(),
                 api,
                 key,
                 headers,
                 settings: Arc::clone(&config.secrets),
-                resolver: Arc::clone(&setup.resolver),
-                redactor: setup.redactor.clone(),
+                resolver: Arc::clone(&current.resolver),
+                redactor: models.redactor.clone(),
                 at_hand: Mutex::new(None),
             }),
             base,

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use crate::error::ModelError;
 use crate::providers::name::ModelName;
 use crate::providers::provider::Provider;
-use crate::providers::{BUILTIN, Models, builtin};
+use crate::providers::{BUILTIN, Current, Models, builtin};
 use crate::wire::{Api, Complaint, Parties};
 
 /// How long a service may take to list its models.
@@ -48,7 +48,8 @@ impl Models {
     /// How the models of an agent are, each in a line of its own. Services are asked only with `ask`,
     /// all at the same time.
     pub async fn standing(&self, agent: &Agent, ask: bool) -> Vec<ModelStanding> {
-        let names = match self.names(agent).await {
+        let current = self.current();
+        let names = match self.names(&current, agent).await {
             Ok(names) => names,
             // Nothing else is asked before anything is chosen.
             Err(error) => {
@@ -61,7 +62,7 @@ impl Models {
             }
         };
         let standings = names.into_iter().enumerate().map(async |(place, name)| {
-            let (credentials, error) = self.stands(&name, ask).await;
+            let (credentials, error) = self.stands(&current, &name, ask).await;
             ModelStanding {
                 name,
                 is_fallback: place > 0,
@@ -72,19 +73,24 @@ impl Models {
         futures_util::future::join_all(standings).await
     }
 
-    async fn stands(&self, name: &str, ask: bool) -> (ModelCredentials, Option<ModelError>) {
-        let parsed = match ModelName::parse(name, &self.setup.config) {
+    async fn stands(
+        &self,
+        current: &Current,
+        name: &str,
+        ask: bool,
+    ) -> (ModelCredentials, Option<ModelError>) {
+        let parsed = match ModelName::parse(name, &current.config) {
             Ok(parsed) => parsed,
             Err(error) => return (ModelCredentials::Missing, Some(error)),
         };
         if parsed.provider == BUILTIN {
             let error = match builtin(name) {
                 Some(_) => None,
-                None => self.model(name).err(),
+                None => self.model(current, name).err(),
             };
             return (ModelCredentials::Builtin, error);
         }
-        let provider = match self.provider(parsed.provider) {
+        let provider = match self.provider(current, parsed.provider) {
             Ok(provider) => provider,
             Err(error) => return (ModelCredentials::Missing, Some(error)),
         };
@@ -94,7 +100,7 @@ impl Models {
         if !ask {
             return (ModelCredentials::Present, None);
         }
-        let asked = timeout(PATIENCE, listed(&provider, &self.setup.redactor)).await;
+        let asked = timeout(PATIENCE, listed(&provider, &self.redactor)).await;
         let listed = asked.unwrap_or_else(|_| {
             Err(ModelError::TimedOut {
                 model: name.to_owned(),

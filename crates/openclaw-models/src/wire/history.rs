@@ -148,7 +148,7 @@ pub(crate) fn sides<'a>(messages: &'a [Message], manner: &Manner<'_>) -> Vec<Sid
                 let pieces = parts.iter().filter_map(|part| user_piece(part, manner));
                 add_user(&mut sides, Vec::new(), pieces.collect());
             }
-            Message::Summary { text } => {
+            Message::Summary { text, .. } => {
                 let piece = text_piece(text.as_str());
                 add_user(&mut sides, Vec::new(), piece.into_iter().collect());
             }

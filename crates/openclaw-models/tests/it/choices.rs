@@ -1,11 +1,12 @@
 //! Which provider is taken where nobody chooses, and how it is looked at.
 
 use std::fs;
+use std::sync::Arc;
 
-use openclaw_models::{ModelCredentials, ModelError};
+use openclaw_models::{ModelCredentials, ModelError, ToolSet};
 use serde_json::{Value, json};
 
-use crate::house::{House, KEY, service};
+use crate::house::{House, KEY, asking, resolver, said, service};
 use crate::server::{Answer, Server};
 
 /// A house in whose directory is a file with these variables, and in the user's another one.
@@ -144,4 +145,21 @@ async fn the_last_model_that_can_be_used_is_the_one_that_is_waited_for() {
         house.hello().await.unwrap_err();
         assert_eq!(server.asked().len() - before, expected);
     }
+}
+
+#[tokio::test]
+async fn another_configuration_leads_elsewhere_and_models_that_were_chosen_stay() {
+    let [first, second] = [0, 1].map(|_| Server::start([Answer::status(400, "no")]));
+    let house = House::with_service("openai-completions", &first.origin());
+    let chosen = house.model().await.unwrap();
+    house.hello().await.unwrap_err();
+    let other = House::with_service("openai-completions", &second.origin());
+    let renewed = resolver(&other.config);
+    house.models.renew(Arc::clone(&other.config), renewed);
+    house.hello().await.unwrap_err();
+    assert_eq!((first.asked().len(), second.asked().len()), (1, 1));
+    let (messages, tools) = ([said("hello")], ToolSet::none());
+    let late = chosen.reply(asking(&messages, &tools), &mut |_| {}).await;
+    assert!(late.is_err());
+    assert_eq!((first.asked().len(), second.asked().len()), (2, 1));
 }

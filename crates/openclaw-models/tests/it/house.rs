@@ -101,17 +101,20 @@ impl House {
 }
 
 fn models(config: &Arc<Config>) -> Models {
-    let redactor = Redactor::new();
-    let resolver = SecretResolver::new(Surroundings {
-        environment: Arc::clone(&config.environment),
-        launcher: Arc::new(Launcher::new(GuardianProgram::at(Path::new("/nowhere")))),
-        redactor: redactor.clone(),
-    });
     Models::new(ModelsSetup {
         config: Arc::clone(config),
-        resolver: Arc::new(resolver),
-        redactor,
+        resolver: resolver(config),
+        redactor: Redactor::new(),
     })
+}
+
+/// What gets secrets with the variables of a configuration.
+pub(crate) fn resolver(config: &Config) -> Arc<SecretResolver> {
+    Arc::new(SecretResolver::new(Surroundings {
+        environment: Arc::clone(&config.environment),
+        launcher: Arc::new(Launcher::new(GuardianProgram::at(Path::new("/nowhere")))),
+        redactor: Redactor::new(),
+    }))
 }
 
 /// A configuration with one service, whose model is chosen.

@@ -46,6 +46,8 @@ fn called(name: &str, parts: Vec<AnswerPart>, is_error: bool) -> Vec<Message> {
             parts,
             is_error,
             duration_ms: 1,
+            called: None,
+            found: Vec::new(),
         }),
     ]
 }
@@ -171,6 +173,11 @@ async fn people_hear_once_that_tools_are_left_out() {
     });
     let house = House::new(&config, &[]);
     let model = house.model().await.unwrap();
+    assert_eq!(
+        model.facts().most_tools,
+        Some(128),
+        "so that agents know it"
+    );
     let mut heard = Vec::new();
     let (messages, tools) = ([said("hello")], many_tools(130));
     for _ in 0..2 {

@@ -65,6 +65,8 @@ fn answer(call: &str, name: &str, parts: Vec<AnswerPart>, is_error: bool) -> Mes
         parts,
         is_error,
         duration_ms: 1,
+        called: None,
+        found: Vec::new(),
     })
 }
 
@@ -93,6 +95,7 @@ fn conversation(api: &str) -> Vec<Message> {
     vec![
         Message::Summary {
             text: note("What was said before.", &[]),
+            tools: Vec::new(),
         },
         Message::User {
             parts: vec![

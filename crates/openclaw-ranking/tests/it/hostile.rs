@@ -21,11 +21,27 @@ fn tools_that_are_all_alike_keep_their_order() {
     let places: Vec<_> = ranked.iter().map(|ranked| ranked.place).collect();
     assert_eq!(places, [0, 1, 2, 3, 4]);
     assert!(ranked.iter().all(|ranked| ranked.score > 0.0));
+    let all = index.rank_all("every description", 5);
+    assert_eq!((all.best.len(), all.fitting), (5, 10_000));
     let ranked = index.rank("the description of mcp_same_tool7777", 3);
     assert_eq!((ranked[0].place, ranked[0].is_named()), (7777, true));
     assert!(!ranked[1].is_named());
     assert_eq!(index.rank(&"same ".repeat(20_000), 3)[0].place, 0);
     assert_eq!(index.rank(&"mcp ".repeat(20_000), 3).len(), 0);
+}
+
+#[test]
+fn names_that_differ_only_in_what_joins_words_are_told_apart() {
+    let names = ["4", "_4_", "4_", "a-b", "a_b", "a.b"];
+    let documents = names.map(|name| Document {
+        name,
+        ..Document::default()
+    });
+    let index = Index::new(&documents);
+    for name in names {
+        let best = index.rank(name, 1)[0];
+        assert_eq!(names[best.place], name);
+    }
 }
 
 #[test]

@@ -29,6 +29,8 @@ fn answer(text: &str, is_error: bool) -> ToolAnswer {
         parts: vec![AnswerPart::Text { text: result.text }],
         is_error,
         duration_ms: 3,
+        called: None,
+        found: Vec::new(),
     }
 }
 

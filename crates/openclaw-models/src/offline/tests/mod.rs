@@ -4,6 +4,7 @@ mod arbitrary;
 mod asked;
 mod conversation;
 mod meant;
+mod searching;
 
 use std::sync::LazyLock;
 
