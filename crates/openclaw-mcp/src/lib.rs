@@ -15,8 +15,12 @@
 //! | `pins` | noticing that a tool's definition changed | deciding what follows |
 //! | `schema` | schemas that models take | checking arguments |
 //! | `arguments` | whether arguments and results fit a tool | what models are told about it |
+//! | `own` | tools of our own, as models see them | what they do |
+//! | `prompts` | prompts of servers, filled in for a model | who chose them |
 //! | `redaction` | our own credentials, hidden in what servers say | which values are credentials |
+//! | `resources` | resources of servers: read, listed, put beside messages, completed | framing |
 //! | `results` | long results, kept to be read on | framing |
+//! | `search` | finding tools by what they do, and what models are told about them | making calls |
 //! | `audit` | the log of all calls | what was said in them |
 
 mod approval;
@@ -28,11 +32,15 @@ mod launch;
 mod logins;
 mod names;
 mod offering;
+mod own;
 mod pins;
 mod policy;
+mod prompts;
 mod redaction;
+mod resources;
 mod results;
 mod schema;
+mod search;
 mod servers;
 mod supervise;
 
@@ -43,18 +51,24 @@ pub use approval::{
 pub use arguments::{ArgumentCheck, InvalidArguments, OutputCheck, UnusableSchema, typed_words};
 pub use assembly::{AgentTool, AgentTools, Meant};
 pub use audit::{AuditEntry, AuditLog, CallOutcome, written_moment};
-pub use call::{Approval, Call, CallEnd, Part, ToolChoice, ToolOutcome};
+pub use call::{Approval, Call, CallEnd, Part, Persons, ToolChoice, ToolOutcome};
 pub use logins::ServerLogin;
 pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNames, ToolSource};
 pub use offering::{Offering, PreparedTool};
+pub use own::OwnTool;
 pub use pins::{DefinitionHash, PinError, Pins, Verdict};
 pub use policy::{Decision, Policy, ServerFilter};
+pub use prompts::{PromptCall, PromptError};
 pub use redaction::{hide_content, hide_embedded, hide_text, hide_value};
+pub use resources::{Injection, LIST_RESOURCES, READ_RESOURCE, TypedVariable, typed_variable};
 pub use results::{
-    READ_RESULT, ReadResultError, ReadResultTool, ResultId, ResultStore, StoredResult,
-    answer_read_result, read_result_tool,
+    READ_RESULT, ReadResultError, ResultId, ResultStore, StoredResult, answer_read_result,
+    read_result_tool,
 };
 pub use schema::{SchemaDialect, SchemaError, schema_for_model};
+pub use search::{
+    CALL_TOOL, DESCRIBE_TOOL, SEARCH_TOOLS, call_tool_tool, describe_tool_tool, search_tools_tool,
+};
 pub use servers::{
     AgentPlan, CheckedSecret, LoginError, PlannedServer, ServerView, Servers, ServersError,
     ServersSetup, Standing, StartMode, UnknownAgent,

@@ -16,7 +16,7 @@ pub fn hide_text(text: &mut String, redactor: &Redactor) {
 }
 
 /// Whether a text holds a credential of ours.
-fn holds_credential(text: &str, redactor: &Redactor) -> bool {
+pub(crate) fn holds_credential(text: &str, redactor: &Redactor) -> bool {
     matches!(redactor.redact_learned(text), Cow::Owned(_))
 }
 

@@ -79,7 +79,7 @@ impl House {
             tool: ToolChoice::Name(tool),
             arguments,
             correlation: "0123456789abcdef",
-            person: None,
+            persons: None,
             approval: Approval::Ask(None),
             progress: None,
         };

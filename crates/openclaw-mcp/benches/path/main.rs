@@ -12,6 +12,7 @@ mod callers;
 mod echo;
 mod house;
 mod memory;
+mod search;
 
 use std::process::ExitCode;
 
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
     let mut report = Report::default();
     echo::measure(&mut report);
     assembly::measure(&mut report);
+    search::measure(&mut report);
     callers::measure(&mut report);
     memory::report(&mut report);
     if report.is_kept() {

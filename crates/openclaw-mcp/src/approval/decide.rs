@@ -10,7 +10,8 @@ use super::question::{
 };
 use super::rules::{ApprovalNeed, ApprovalRules};
 use super::store::{ApprovalError, Approvals};
-use crate::names::NamedTool;
+use crate::names::{NamedTool, ToolKey};
+use crate::own::OwnTool;
 use crate::pins::DefinitionHash;
 
 /// A call that may need a word of a person.
@@ -83,15 +84,85 @@ pub async fn decide_approval(
     deadline: Instant,
 ) -> ApprovalDecision {
     let annotations = &request.definition.annotations;
-    let need = rules.needs(request.tool, annotations, request.trust_annotations);
-    if need == ApprovalNeed::No {
+    let asked = Asked {
+        need: rules.needs(request.tool, annotations, request.trust_annotations),
+        agent: request.agent,
+        key: &request.tool.key,
+        definition: request.definition,
+        question: &|| question(request),
+    };
+    decide(approvals, approver, without_person, &asked, deadline).await
+}
+
+/// A resource that is to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadingRequest<'a> {
+    pub(crate) agent: &'a str,
+    pub(crate) server: &'a str,
+    /// The tool of ours that reads it.
+    pub(crate) tool: &'a OwnTool,
+    pub(crate) arguments: &'a Map<String, Value>,
+}
+
+/// Decides whether a resource may be read, in the same way.
+pub(crate) async fn decide_reading(
+    rules: &ApprovalRules,
+    approvals: &Approvals,
+    approver: Option<&dyn Approver>,
+    without_person: WithoutPerson,
+    request: &ReadingRequest<'_>,
+    deadline: Instant,
+) -> ApprovalDecision {
+    // No server has such a name: none can have a tool that is taken for ours.
+    let key = ToolKey::new(format!("{}/", request.server), request.tool.name);
+    let definition = request.tool.definition();
+    let asked = Asked {
+        need: rules.needs_for_reading(),
+        agent: request.agent,
+        key: &key,
+        definition: &definition,
+        question: &|| {
+            let (arguments, more_arguments) = shown_arguments(request.arguments);
+            ApprovalQuestion {
+                agent: shown_name(request.agent),
+                server: shown_name(request.server),
+                tool: request.tool.name.to_owned(),
+                name: request.tool.name.to_owned(),
+                title: None,
+                description: shown_description(request.tool.description),
+                arguments,
+                more_arguments,
+            }
+        },
+    };
+    decide(approvals, approver, without_person, &asked, deadline).await
+}
+
+/// What a person may be asked about.
+struct Asked<'a> {
+    need: ApprovalNeed,
+    agent: &'a str,
+    /// Under what it is remembered.
+    key: &'a ToolKey,
+    definition: &'a Tool,
+    question: &'a (dyn Fn() -> ApprovalQuestion + Send + Sync),
+}
+
+async fn decide(
+    approvals: &Approvals,
+    approver: Option<&dyn Approver>,
+    without_person: WithoutPerson,
+    asked: &Asked<'_>,
+    deadline: Instant,
+) -> ApprovalDecision {
+    if asked.need == ApprovalNeed::No {
         return ApprovalDecision::Approved;
     }
     if approver.is_none() && without_person == WithoutPerson::Allow {
         return ApprovalDecision::Approved;
     }
-    let hash = DefinitionHash::of(request.definition);
-    let (agent, key) = (request.agent.to_owned(), request.tool.key.clone());
+    let hash = DefinitionHash::of(asked.definition);
+    let (agent, key) = (asked.agent.to_owned(), asked.key.clone());
     let is_remembered = on_disk(approvals, move |it| it.remembers(&agent, &key, hash)).await;
     if is_remembered == Some(true) {
         return ApprovalDecision::Approved;
@@ -102,13 +173,13 @@ pub async fn decide_approval(
             WithoutPerson::Deny => rejected(Rejection::NoPerson),
         };
     };
-    let answer = timeout_at(deadline, approver.approve(question(request))).await;
+    let answer = timeout_at(deadline, approver.approve((asked.question)())).await;
     match answer {
         Err(_) => rejected(Rejection::NoAnswer),
         Ok(ApprovalAnswer::No) => rejected(Rejection::ByPerson),
         Ok(ApprovalAnswer::Once) => ApprovalDecision::Approved,
         Ok(ApprovalAnswer::Always) => {
-            let (agent, key) = (request.agent.to_owned(), request.tool.key.clone());
+            let (agent, key) = (asked.agent.to_owned(), asked.key.clone());
             on_disk(approvals, move |it| it.remember(&agent, &key, hash)).await;
             ApprovalDecision::Approved
         }

@@ -9,6 +9,7 @@ mod rules;
 mod store;
 
 pub use decide::{ApprovalDecision, ApprovalRequest, Rejection, decide_approval};
+pub(crate) use decide::{ReadingRequest, decide_reading};
 pub use question::{ApprovalAnswer, ApprovalQuestion, Approver, ShownArgument};
 pub use rules::{ApprovalNeed, ApprovalRules};
 pub use store::{ApprovalError, Approvals};

@@ -53,6 +53,14 @@ impl ApprovalRules {
         }
     }
 
+    /// Whether a person is asked before a resource is read, which changes nothing.
+    pub(crate) fn needs_for_reading(&self) -> ApprovalNeed {
+        match self.approval {
+            Approval::Off | Approval::Auto => ApprovalNeed::No,
+            Approval::All => ApprovalNeed::Ask,
+        }
+    }
+
     /// Whether the configuration calls a tool read-only. This permits something, so only clear
     /// spellings count: servers choose the names of their tools.
     fn calls_read_only(&self, tool: &NamedTool) -> bool {

@@ -2,15 +2,18 @@
 
 mod cache;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use openclaw_config::PinPolicy;
 
 pub(crate) use self::cache::AssemblyCache;
-use crate::names::{self, Lookup, NamedTool, QualifiedToolName, ToolNames, ToolSource};
+use crate::names::{self, Lookup, NamedTool, QualifiedToolName, RESERVED, ToolNames, ToolSource};
 use crate::offering::{Offering, PreparedTool};
+use crate::own::OwnTool;
 use crate::pins::Verdict;
 use crate::policy::Decision;
+use crate::resources::resource_tools;
+use crate::search::{Hits, ToolIndex};
 use crate::servers::{AgentPlan, PlannedServer};
 use crate::supervise::Catalog;
 
@@ -39,6 +42,13 @@ impl AgentTool {
         !is_known && self.server.server().is_some_and(blocks)
     }
 
+    /// Whether models see its definition without having searched for it.
+    pub fn is_always_loaded(&self) -> bool {
+        self.server
+            .server()
+            .is_some_and(|server| server.always_load)
+    }
+
     /// Whether models are told about it.
     pub fn is_offered(&self) -> bool {
         self.decision.is_allowed() && !self.is_blocked()
@@ -50,8 +60,13 @@ impl AgentTool {
 pub struct AgentTools {
     tools: Vec<AgentTool>,
     problems: Vec<String>,
+    own: Vec<OwnTool>,
+    /// The names of our own tools that somebody denies.
+    denied_own: Vec<&'static str>,
     /// What it was put together of.
     offered: Vec<(Arc<PlannedServer>, Arc<Offering>)>,
+    /// Made when somebody searches: most never do.
+    index: OnceLock<ToolIndex>,
 }
 
 /// What a spelling means.
@@ -105,7 +120,16 @@ impl AgentTools {
         Self {
             tools: tools.collect(),
             problems: problems.collect(),
+            own: resource_tools(
+                &agent.policy,
+                offered.iter().map(|(_, offering)| &*offering.catalog),
+            ),
+            denied_own: RESERVED
+                .into_iter()
+                .filter(|name| !agent.allows_own(name))
+                .collect(),
             offered: offered.to_vec(),
+            index: OnceLock::new(),
         }
     }
 
@@ -113,6 +137,16 @@ impl AgentTools {
     pub fn catalogs(&self) -> impl Iterator<Item = (&str, &Catalog)> {
         let offered = self.offered.iter();
         offered.map(|(server, offering)| (server.name(), &*offering.catalog))
+    }
+
+    /// Tools of our own that models are told about because of what the servers offer.
+    pub fn own_tools(&self) -> &[OwnTool] {
+        &self.own
+    }
+
+    /// Whether the agent may use a tool of our own.
+    pub fn allows_own(&self, name: &str) -> bool {
+        !self.denied_own.contains(&name)
     }
 
     /// The tools that models are told about.
@@ -133,6 +167,21 @@ impl AgentTools {
     /// The tool of this name, exactly as a model was told it.
     pub fn get(&self, name: &str) -> Option<&AgentTool> {
         names::get(&self.tools, |tool| &tool.named, name)
+    }
+
+    /// The tools among those that models are told about that fit a text, at most so many, those
+    /// that are called so first.
+    pub(crate) fn search(&self, text: &str, limit: usize) -> Hits<'_> {
+        self.index().search(&self.tools, text, limit)
+    }
+
+    /// The tools among those that models are told about that a spelling of a name means.
+    pub(crate) fn called(&self, spelling: &str) -> Vec<&AgentTool> {
+        self.index().called(&self.tools, spelling)
+    }
+
+    fn index(&self) -> &ToolIndex {
+        self.index.get_or_init(|| ToolIndex::new(&self.tools))
     }
 
     /// The tool that a person means by a spelling.

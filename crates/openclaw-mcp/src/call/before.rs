@@ -14,7 +14,7 @@ use crate::servers::Servers;
 /// How long arguments may be that nothing checks.
 const LARGEST: usize = 8 * 1024 * 1024;
 /// How long a person may think about a call.
-const THINKING: Duration = Duration::from_mins(10);
+pub(crate) const THINKING: Duration = Duration::from_mins(10);
 
 impl Servers {
     /// The arguments, if they fit.

@@ -8,8 +8,10 @@
 
 mod before;
 mod outcome;
+mod own;
 mod record;
 mod result_text;
+mod searching;
 mod unknown;
 
 use std::sync::Arc;
@@ -22,16 +24,20 @@ use openclaw_mcp_client::{
 };
 use serde_json::{Map, Value};
 
+pub(crate) use self::before::THINKING;
 pub use self::outcome::{CallEnd, Part, ToolOutcome};
-use self::record::Record;
+pub(crate) use self::record::Record;
+pub(crate) use self::result_text::ResultOf;
 use self::unknown::{is_about_unknown, says_unknown};
 use crate::approval::Approver;
 use crate::assembly::{AgentTool, AgentTools, Meant};
 use crate::logins::a_person_logs_in;
 use crate::policy::Decision;
 use crate::redaction::hide_result;
+use crate::resources::is_resource_tool;
 use crate::results::{READ_RESULT, answer_read_result};
-use crate::servers::{AgentPlan, Servers};
+use crate::search::{CALL_TOOL, DESCRIBE_TOOL, SEARCH_TOOLS, suggestion, through};
+use crate::servers::{AgentPlan, NotReady, Servers};
 
 /// How the tool of a call is named.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +49,7 @@ pub enum ToolChoice<'a> {
 }
 
 impl<'a> ToolChoice<'a> {
-    fn text(self) -> &'a str {
+    pub(crate) fn text(self) -> &'a str {
         match self {
             Self::Name(text) | Self::Spelling(text) => text,
         }
@@ -72,24 +78,35 @@ pub struct Call<'a> {
     /// What ties it to lines of the log.
     pub correlation: &'a str,
     /// Whom the server may ask something.
-    pub person: Option<Arc<dyn Person>>,
+    pub persons: Option<&'a dyn Persons>,
     /// Who approves of it.
     pub approval: Approval<'a>,
     /// Who hears of its progress.
     pub progress: Option<ProgressListener>,
 }
 
+/// Knows the person behind a call.
+pub trait Persons: Send + Sync {
+    /// Whom a server may ask during a call of a tool, if anybody.
+    fn behind(&self, server: &str, tool: &str) -> Option<Arc<dyn Person>>;
+}
+
 /// A call that ended before there was a result, with what the model is told.
-struct Stop {
-    end: CallEnd,
-    text: ModelText,
+pub(crate) struct Stop {
+    pub(crate) end: CallEnd,
+    pub(crate) text: ModelText,
     /// The same for people.
-    problem: String,
+    pub(crate) problem: String,
 }
 
 impl Stop {
     /// In our own words.
-    fn told(end: CallEnd, origin: &Origin, template: &'static str, names: &[&str]) -> Self {
+    pub(crate) fn told(
+        end: CallEnd,
+        origin: &Origin,
+        template: &'static str,
+        names: &[&str],
+    ) -> Self {
         Self {
             end,
             text: failure(origin, template, names),
@@ -102,9 +119,31 @@ impl Servers {
     /// Makes a call. It is never made twice; dropping the future gives it up.
     pub async fn call(&self, call: Call<'_>) -> ToolOutcome {
         let started = Instant::now();
-        if call.tool.text() == READ_RESULT {
-            return self.read_on(&call, started);
+        if let Some(denied) = self.denied_own(&call, started) {
+            return denied;
         }
+        let name;
+        let call = match call.tool.text() {
+            READ_RESULT => return self.read_on(&call, started),
+            SEARCH_TOOLS => return self.search_tools(&call, started),
+            DESCRIBE_TOOL => return self.describe_tool(&call, started),
+            // From here on it is a call like any other, under the name of what is called.
+            CALL_TOOL => match through(&call.arguments) {
+                Ok(through) => {
+                    name = through.name;
+                    Call {
+                        tool: ToolChoice::Spelling(&name),
+                        arguments: through.arguments,
+                        ..call
+                    }
+                }
+                Err(text) => return ToolOutcome::refused(CALL_TOOL, text, started),
+            },
+            name if is_resource_tool(name) => {
+                return Box::pin(self.answer_resource_tool(&call)).await;
+            }
+            _ => call,
+        };
         let mut tools = self.tools(call.agent, call.session);
         if matches!(meant(&tools, call.tool), Meant::Nothing) {
             // It may be one of a server that starts when it is first used.
@@ -124,17 +163,25 @@ impl Servers {
                 return self.unknown(&call, told, &names, started);
             }
             Meant::Nothing => {
-                return self.unknown(&call, "there is no tool {}", "", started);
+                let mut outcome = self.unknown(&call, "there is no tool {}", "", started);
+                let near = suggestion(&tools, call.tool.text());
+                outcome.parts.extend(near.map(Part::Text));
+                return outcome;
             }
         };
         let origin = Origin::new(tool.server.name(), &tool.prepared.definition.name);
-        let mut record = Record::new(self, &call, tool);
+        let item = &tool.prepared.definition.name;
+        let mut record = Record::new(self, &call, tool.server.name(), item);
         let made = self.make(&call, tool, &origin, &mut record).await;
         let (end, parts, result, problem) = match made {
-            Ok(result) => {
-                let mut result = result;
+            Ok(mut result) => {
                 hide_result(&mut result, &self.redactor);
-                let parts = self.present(&call, tool, &origin, &result).await;
+                let of = ResultOf {
+                    server: &tool.server,
+                    item,
+                    output: tool.prepared.output(),
+                };
+                let parts = self.present(&call, &of, &origin, &result).await;
                 let end = if result.is_error {
                     CallEnd::ToolError
                 } else {
@@ -157,6 +204,7 @@ impl Servers {
             parts,
             result,
             problem,
+            found: Vec::new(),
             duration,
         }
     }
@@ -200,24 +248,16 @@ impl Servers {
         self.approved(call, tool, origin, &arguments).await?;
         record.restart();
         let connection = self.ready(&tool.server, call.session).await;
-        let connection = connection.map_err(|not_ready| {
-            if not_ready.needs_login {
-                return needs_login(tool.server.name(), origin, not_ready.reason);
-            }
-            if not_ready.reason.is_empty() {
-                return stop(CallEnd::NotDone, not_ready.told, &[]);
-            }
-            // What the server wrote last may be among the reasons.
-            let reason = self.redactor.redact_learned(&not_ready.reason);
-            let problem = format!("{}: {reason}", not_ready.told);
-            self.stop_framed(CallEnd::NotDone, origin, problem)
-        })?;
+        let connection =
+            connection.map_err(|reason| self.not_ready(tool.server.name(), origin, reason))?;
         // Those of this name: others may use the connection under another one.
         let timeouts = tool.server.server().map(|server| server.timeouts);
         let options = CallOptions {
             idle: timeouts.map(|timeouts| timeouts.request),
             total: timeouts.map(|timeouts| timeouts.total),
-            person: call.person.clone(),
+            person: call
+                .persons
+                .and_then(|it| it.behind(tool.server.name(), &tool.prepared.definition.name)),
             progress: call.progress.clone(),
         };
         let name = &tool.prepared.definition.name;
@@ -245,6 +285,20 @@ impl Servers {
         }
     }
 
+    /// What becomes of a call for which there is no connection.
+    pub(crate) fn not_ready(&self, server: &str, origin: &Origin, not_ready: NotReady) -> Stop {
+        if not_ready.needs_login {
+            return needs_login(server, origin, not_ready.reason);
+        }
+        if not_ready.reason.is_empty() {
+            return Stop::told(CallEnd::NotDone, origin, not_ready.told, &[]);
+        }
+        // What the server wrote last may be among the reasons.
+        let reason = self.redactor.redact_learned(&not_ready.reason);
+        let problem = format!("{}: {reason}", not_ready.told);
+        self.stop_framed(CallEnd::NotDone, origin, problem)
+    }
+
     /// What becomes of a request that has no result.
     fn failed(&self, origin: &Origin, error: &RequestError) -> Stop {
         let (end, told) = match error.outcome() {
@@ -264,7 +318,7 @@ impl Servers {
     }
 
     /// In words that hold those of others.
-    fn stop_framed(&self, end: CallEnd, origin: &Origin, problem: String) -> Stop {
+    pub(crate) fn stop_framed(&self, end: CallEnd, origin: &Origin, problem: String) -> Stop {
         let framed = self
             .framer
             .frame_error(origin, &problem, &Excerpt::default());
@@ -298,6 +352,7 @@ impl Servers {
             problem: end.is_error().then(|| text.as_str().to_owned()),
             parts: vec![Part::Text(text)],
             result: None,
+            found: Vec::new(),
             duration: started.elapsed(),
         }
     }
@@ -305,7 +360,7 @@ impl Servers {
 
 /// A person has to log in, or to log in for more. What the server says about it is for people; the
 /// model is told in our own words, so that it can trust the command in them.
-fn needs_login(server: &str, origin: &Origin, reason: String) -> Stop {
+pub(crate) fn needs_login(server: &str, origin: &Origin, reason: String) -> Stop {
     let template = "the server does not take the login that there is, or wants one that allows more; \
                     the call was not made. A person has to run `openclaw mcp auth {}`, then it can \
                     be made";

@@ -36,7 +36,7 @@ impl CallEnd {
         self != Self::Ok
     }
 
-    pub(super) fn audited(self) -> CallOutcome {
+    pub(crate) fn audited(self) -> CallOutcome {
         match self {
             Self::Ok => CallOutcome::Ok,
             Self::ToolError => CallOutcome::ToolError,
@@ -78,6 +78,8 @@ pub struct ToolOutcome {
     pub result: Option<ToolResult>,
     /// Why there is no result, in words for people; they may hold words of others.
     pub problem: Option<String>,
+    /// The tools that were found, where it is a search for tools.
+    pub found: Vec<String>,
     /// How long it took.
     pub duration: Duration,
 }
@@ -98,6 +100,21 @@ impl ToolOutcome {
             problem: Some(text.as_str().to_owned()),
             parts: vec![Part::Text(text)],
             result: None,
+            found: Vec::new(),
+            duration: started.elapsed(),
+        }
+    }
+
+    /// A tool of ours was called with something that it does not take.
+    pub(super) fn refused(name: &str, text: ModelText, started: Instant) -> Self {
+        Self {
+            name: name.to_owned(),
+            server: None,
+            end: CallEnd::InvalidArguments,
+            problem: Some(text.as_str().to_owned()),
+            parts: vec![Part::Text(text)],
+            result: None,
+            found: Vec::new(),
             duration: started.elapsed(),
         }
     }

@@ -3,24 +3,31 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{Call, CallEnd};
-use crate::assembly::AgentTool;
 use crate::audit::{AuditEntry, CallOutcome};
 use crate::servers::Servers;
 
 /// A call that is to be written down. Dropping it means that whoever wanted it gave up.
-pub(super) struct Record<'a> {
+pub(crate) struct Record<'a> {
     servers: &'a Servers,
     call: &'a Call<'a>,
-    tool: &'a AgentTool,
+    server: &'a str,
+    tool: &'a str,
     started: Instant,
     is_written: bool,
 }
 
 impl<'a> Record<'a> {
-    pub(super) fn new(servers: &'a Servers, call: &'a Call<'a>, tool: &'a AgentTool) -> Self {
+    /// A call of a tool of a server, or of one of ours that asks a server.
+    pub(crate) fn new(
+        servers: &'a Servers,
+        call: &'a Call<'a>,
+        server: &'a str,
+        tool: &'a str,
+    ) -> Self {
         Self {
             servers,
             call,
+            server,
             tool,
             started: Instant::now(),
             is_written: false,
@@ -28,12 +35,12 @@ impl<'a> Record<'a> {
     }
 
     /// Begins to count now: what a person took to answer is not the call's time.
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.started = Instant::now();
     }
 
     /// Writes how the call ended; the result is how long it took.
-    pub(super) fn finish(mut self, end: CallEnd) -> Duration {
+    pub(crate) fn finish(mut self, end: CallEnd) -> Duration {
         self.write(end.audited())
     }
 
@@ -43,8 +50,8 @@ impl<'a> Record<'a> {
         let entry = AuditEntry {
             agent: self.call.agent.agent.id.as_str(),
             session: self.call.session,
-            server: self.tool.server.name(),
-            tool: &self.tool.prepared.definition.name,
+            server: self.server,
+            tool: self.tool,
             arguments: &self.call.arguments,
             outcome,
             duration,

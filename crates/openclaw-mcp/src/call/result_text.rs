@@ -9,8 +9,17 @@ use openclaw_mcp_client::{Content, Embedded, ToolResult};
 use serde_json::Value;
 
 use super::{Call, Part};
-use crate::assembly::AgentTool;
-use crate::servers::Servers;
+use crate::arguments::OutputCheck;
+use crate::servers::{PlannedServer, Servers};
+
+/// What a result is of.
+pub(crate) struct ResultOf<'a> {
+    pub(crate) server: &'a PlannedServer,
+    /// The tool or the resource, by its name at the server.
+    pub(crate) item: &'a str,
+    /// What it has to fit, if anything.
+    pub(crate) output: Option<&'a OutputCheck>,
+}
 
 /// A text and binary contents, in the order in which they came.
 #[derive(Default)]
@@ -21,10 +30,10 @@ struct Gathered<'a> {
 
 impl Servers {
     /// What the model gets.
-    pub(super) async fn present(
+    pub(crate) async fn present(
         &self,
         call: &Call<'_>,
-        tool: &AgentTool,
+        of: &ResultOf<'_>,
         origin: &Origin,
         result: &ToolResult,
     ) -> Vec<Part> {
@@ -38,10 +47,10 @@ impl Servers {
         // Once more as a whole: keys of data and types of media are part of it.
         let text = self.redactor.redact_learned(&text);
         if !text.is_empty() || gathered.media.is_empty() || result.is_error {
-            let framed = self.framed(call, tool, origin, &text, result).await;
+            let framed = self.framed(call, of, origin, &text, result).await;
             parts.push(Part::Text(framed));
         }
-        if let Some(problem) = unfit(tool, result) {
+        if let Some(problem) = unfit(of, result) {
             tracing::warn!(server = origin.server(), tool = origin.item(), "{problem}");
             // It quotes the server.
             let framed = self.framer.frame(origin, &problem, &Excerpt::default());
@@ -70,16 +79,16 @@ impl Servers {
     async fn framed(
         &self,
         call: &Call<'_>,
-        tool: &AgentTool,
+        of: &ResultOf<'_>,
         origin: &Origin,
         text: &str,
         result: &ToolResult,
     ) -> openclaw_content::ModelText {
-        let most = tool.server.server().map(|server| server.max_result_bytes);
+        let most = of.server.server().map(|server| server.max_result_bytes);
         let most = most.and_then(|most| usize::try_from(most).ok());
         let excerpt = most.map_or_else(Excerpt::default, Excerpt::new);
         let id = match excerpt.cut(text) {
-            Some(_) => self.keep(call, tool, text).await,
+            Some(_) => self.keep(call, of, text).await,
             None => None,
         };
         let excerpt = match &id {
@@ -104,14 +113,13 @@ impl Servers {
     }
 
     /// Keeps a text that is too long to be shown at once.
-    async fn keep(&self, call: &Call<'_>, tool: &AgentTool, text: &str) -> Option<String> {
-        let server = tool.server.name().to_owned();
-        let tool = tool.prepared.definition.name.clone();
+    async fn keep(&self, call: &Call<'_>, of: &ResultOf<'_>, text: &str) -> Option<String> {
+        let (server, item) = (of.server.name().to_owned(), of.item.to_owned());
         let agent = call.agent.agent.id.to_string();
         let session = call.session.map(str::to_owned);
         let (results, text) = (Arc::clone(&self.results), text.to_owned());
         let keeping = tokio::task::spawn_blocking(move || {
-            let origin = (server.as_str(), tool.as_str());
+            let origin = (server.as_str(), item.as_str());
             results.keep(&agent, session.as_deref(), origin, &text, SystemTime::now())
         });
         let kept = keeping.await.map_err(std::io::Error::other).flatten();
@@ -122,12 +130,12 @@ impl Servers {
 }
 
 /// What is wrong with a structured result, if anything.
-fn unfit(tool: &AgentTool, result: &ToolResult) -> Option<String> {
+fn unfit(of: &ResultOf<'_>, result: &ToolResult) -> Option<String> {
     // A failure need not have the promised form.
     if result.is_error {
         return None;
     }
-    let check = tool.prepared.output()?;
+    let check = of.output?;
     match &result.structured {
         Some(value) => check.check(value).err(),
         None => Some("the structured result that the tool promises is missing".to_owned()),

@@ -10,5 +10,6 @@ mod table;
 pub use qualified::{QualifiedToolName, RESERVED};
 pub(crate) use qualified::{in_names, may_be_of};
 pub(crate) use spelling::Spelling;
+pub(crate) use table::fold;
 pub use table::{Lookup, NamedTool, ToolKey, ToolNames, ToolSource};
 pub(crate) use table::{find, get};

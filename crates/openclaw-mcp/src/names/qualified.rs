@@ -9,12 +9,15 @@ use ring::digest::{SHA256, digest};
 use super::table::ToolKey;
 
 /// Names of our own tools, which no tool of a server gets.
-pub const RESERVED: [&str; 5] = [
+pub const RESERVED: [&str; 8] = [
     "mcp_call_tool",
     "mcp_describe_tool",
+    "mcp_list_resources",
     "mcp_manage",
+    "mcp_read_resource",
     "mcp_read_result",
     "mcp_search_tools",
+    "read_skill",
 ];
 
 /// How long a name may be.

@@ -246,7 +246,7 @@ fn rivals(source: &ToolSource<'_>, all: &[ToolSource<'_>]) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     text.to_lowercase()
 }
 

@@ -92,6 +92,24 @@ impl Policy {
         Decision::Allowed
     }
 
+    /// Whether a tool of our own may be used. It is there for the tools and resources of servers, and
+    /// so whoever names those that are allowed need not name it; only who denies it takes it away.
+    pub fn decide_own(&self, name: &str) -> Decision {
+        for layer in &self.layers {
+            let denies = |rule: &&Rule| match &rule.means {
+                Means::EveryServer => false,
+                Means::Names(pattern) => pattern.matches(name),
+            };
+            if let Some(rule) = layer.deny.iter().find(denies) {
+                return Decision::Denied {
+                    origin: layer.origin.clone(),
+                    rule: Some(rule.text.clone()),
+                };
+            }
+        }
+        Decision::Allowed
+    }
+
     /// Whether no tool of a server can be allowed, whatever tools it has: it need not be started.
     ///
     /// `prefix` is what stands for the server in names.
@@ -255,6 +273,19 @@ mod tests {
             allowed(&policy(&[(&[], &["group:plugins"])]), &names).len(),
             0
         );
+    }
+
+    #[test]
+    fn our_own_tools_are_there_unless_somebody_denies_them() {
+        let decide = |layers: &[(&[&str], &[&str])]| {
+            let decision = policy(layers).decide_own("mcp_read_resource");
+            decision.is_allowed()
+        };
+        assert!(decide(&[]));
+        assert!(decide(&[(&["github/*"], &["files/*", "bundle-mcp"])]));
+        for denied in ["mcp_read_resource", "MCP_Read_*", "*"] {
+            assert!(!decide(&[(&[], &[]), (&["*"], &[denied])]), "{denied}");
+        }
     }
 
     #[test]

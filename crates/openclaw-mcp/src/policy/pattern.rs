@@ -17,6 +17,18 @@ impl Pattern {
         }
     }
 
+    /// A pattern for which case does matter.
+    pub(crate) fn exact(text: &str) -> Self {
+        Self {
+            parts: text.split('*').map(str::to_owned).collect(),
+        }
+    }
+
+    /// Whether a name is meant, as it is written.
+    pub(crate) fn matches_exactly(&self, name: &str) -> bool {
+        self.matches_folded(name)
+    }
+
     /// Whether a name is meant.
     pub(crate) fn matches(&self, name: &str) -> bool {
         self.matches_folded(&name.to_lowercase())

@@ -11,4 +11,5 @@ mod tool;
 
 pub use id::ResultId;
 pub use store::{ReadResultError, ResultStore, StoredResult};
-pub use tool::{READ_RESULT, ReadResultTool, answer_read_result, read_result_tool};
+pub(crate) use tool::offset;
+pub use tool::{READ_RESULT, answer_read_result, read_result_tool};

@@ -5,6 +5,8 @@ use std::time::SystemTime;
 use openclaw_content::{Cut, Excerpt, Framed, Framer, ModelText, Origin, note};
 use serde_json::{Map, Value, json};
 
+use crate::own::OwnTool;
+
 use super::store::{ReadResultError, ResultStore, StoredResult};
 
 /// What the tool is called.
@@ -13,19 +15,8 @@ pub const READ_RESULT: &str = "mcp_read_result";
 const DESCRIPTION: &str = "Reads on in a result of an MCP tool that was too long to be shown at \
     once. The frame of the result names the id and the offset to read on from.";
 
-/// A tool of our own, as models see it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ReadResultTool {
-    /// Its name.
-    pub name: &'static str,
-    /// What it does.
-    pub description: &'static str,
-    /// What it takes, as a JSON Schema of an object.
-    pub input_schema: Map<String, Value>,
-}
-
 /// The definition of `mcp_read_result`.
-pub fn read_result_tool() -> ReadResultTool {
+pub fn read_result_tool() -> OwnTool {
     let properties = json!({
         "id": {
             "type": "string",
@@ -37,18 +28,7 @@ pub fn read_result_tool() -> ReadResultTool {
             "description": "The byte to read on from; the beginning if it is not given.",
         },
     });
-    let schema = [
-        ("type", json!("object")),
-        ("properties", properties),
-        ("required", json!(["id"])),
-        ("additionalProperties", json!(false)),
-    ];
-    let schema = schema.map(|(keyword, value)| (keyword.to_owned(), value));
-    ReadResultTool {
-        name: READ_RESULT,
-        description: DESCRIPTION,
-        input_schema: Map::from_iter(schema),
-    }
+    OwnTool::new(READ_RESULT, DESCRIPTION, properties, &["id"])
 }
 
 /// Answers a call of `mcp_read_result` with at most so many bytes of the text, framed, or with a
@@ -79,8 +59,8 @@ pub fn answer_read_result(
     Ok(framed(framer, id, &stored, most))
 }
 
-/// Where to read on from: models write whole numbers as fractions or texts at times.
-fn offset(arguments: &Map<String, Value>) -> Option<u64> {
+/// Where to go on from: models write whole numbers as fractions or texts at times.
+pub(crate) fn offset(arguments: &Map<String, Value>) -> Option<u64> {
     match arguments.get("offset") {
         None | Some(Value::Null) => Some(0),
         Some(Value::String(text)) => text.trim().parse().ok(),

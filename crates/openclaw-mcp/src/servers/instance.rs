@@ -361,6 +361,13 @@ fn patience(usable: &Usable, secrets: &SecretSource) -> Duration {
     connecting.saturating_add(secrets.patience(&usable.server))
 }
 
+impl PlannedServer {
+    /// What makes the server that runs for a session the same as another.
+    pub(crate) fn instance_key(&self, session: Option<&str>) -> Option<InstanceKey> {
+        self.usable.as_ref().map(|usable| key(usable, session))
+    }
+}
+
 fn key(usable: &Usable, session: Option<&str>) -> InstanceKey {
     match usable.server.scope {
         ServerScope::Shared => (usable.fingerprint, None),

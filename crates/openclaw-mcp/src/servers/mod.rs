@@ -18,6 +18,7 @@ use openclaw_state::{StateDirectory, StateDirectoryError, StateKey, StateKeyErro
 use thiserror::Error;
 use tokio::task::JoinSet;
 
+pub(crate) use self::instance::NotReady;
 pub use self::logins::LoginError;
 pub(crate) use self::plan::Plan;
 pub use self::plan::{AgentPlan, PlannedServer};
@@ -29,6 +30,7 @@ use crate::audit::AuditLog;
 use crate::launch::{ConfiguredTarget, CurrentResolver};
 use crate::logins::Logins;
 use crate::pins::{PinError, Pins};
+use crate::resources::KeptResources;
 use crate::results::ResultStore;
 use crate::supervise::{
     Catalog, Fleet, Pace, Reconciled, ServerSetup, ServerState, Status, Wanted,
@@ -101,6 +103,7 @@ pub struct Servers {
     pub(crate) pins: Pins,
     pub(crate) audit: AuditLog,
     pub(crate) results: Arc<ResultStore>,
+    pub(crate) kept_resources: KeptResources,
     pub(crate) approvals: Approvals,
     pub(crate) redactor: Redactor,
     pub(crate) framer: Framer,
@@ -130,6 +133,7 @@ impl Servers {
             pins: Pins::new(&setup.state)?,
             audit: AuditLog::new(&setup.state, &key)?,
             results: Arc::new(ResultStore::new(&setup.state)?),
+            kept_resources: KeptResources::default(),
             approvals: Approvals::new(&setup.state)?,
             redactor: setup.redactor,
             framer: Framer::new(),
@@ -148,7 +152,9 @@ impl Servers {
             let mut current = self.plan.write().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *current, plan)
         };
-        self.reconcile(Some(&before))
+        let reconciled = self.reconcile(Some(&before));
+        self.forget_resources();
+        reconciled
     }
 
     fn reconcile(&self, before: Option<&Plan>) -> Reconciled {
@@ -299,6 +305,7 @@ impl Servers {
 
     /// Stops all servers, whatever they do, and waits for it.
     pub async fn shutdown(&self) {
+        self.kept_resources.clear();
         tokio::join!(self.fleet.shutdown(), self.logins.settled());
     }
 

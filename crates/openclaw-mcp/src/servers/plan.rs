@@ -79,6 +79,11 @@ impl AgentPlan {
         self.denied.contains(server)
     }
 
+    /// Whether it may use this tool of ours.
+    pub fn allows_own(&self, tool: &str) -> bool {
+        self.policy.decide_own(tool).is_allowed()
+    }
+
     /// The names of the servers that a spelling of a tool can belong to.
     pub fn candidates(&self, spelling: &str) -> Vec<String> {
         let may_be = |server: &&Arc<PlannedServer>| {
@@ -117,7 +122,7 @@ impl PlannedServer {
     }
 
     /// How its tools are named.
-    pub(crate) fn naming(&self) -> ToolNaming {
+    pub fn naming(&self) -> ToolNaming {
         self.server()
             .map_or(ToolNaming::Prefixed, |server| server.naming)
     }

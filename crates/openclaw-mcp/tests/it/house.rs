@@ -146,7 +146,7 @@ impl House {
             tool: ToolChoice::Spelling(tool),
             arguments: object(arguments),
             correlation: "c0ffee",
-            person: None,
+            persons: None,
             approval: Approval::Given,
             progress: None,
         };

@@ -9,9 +9,15 @@ mod fleet;
 #[cfg(test)]
 mod house;
 #[cfg(test)]
+mod injecting;
+#[cfg(test)]
 mod lab;
 #[cfg(test)]
 mod logins;
+#[cfg(test)]
+mod resources;
+#[cfg(test)]
+mod searching;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]

@@ -35,7 +35,7 @@ async fn of_two_sessions_that_wait_for_a_login_none_misses_what_the_other_sees()
             tool: ToolChoice::Spelling("docs/echo"),
             arguments: object(json!({ "message": "hello" })),
             correlation: "c0ffee",
-            person: None,
+            persons: None,
             approval: Approval::Given,
             progress: None,
         };
