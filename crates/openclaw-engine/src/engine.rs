@@ -2,6 +2,10 @@
 
 use std::pin::Pin;
 
+use crate::commands::{CommandsQuery, CommandsReport, CompletionQuery, CompletionReport};
+use crate::definitions::{
+    AddServer, AddedServer, DefinitionsReport, ReloadReport, RemovedServer, SetServer,
+};
 use crate::failure::EngineFailure;
 use crate::logins::{
     ClientMetadata, ClientMetadataQuery, LoginAnswer, LoginOffer, LoginReport, LoginRequest,
@@ -17,6 +21,7 @@ use crate::servers::{LogsReport, OneServer, ServerDetails, ServersQuery, Servers
 use crate::sessions::{
     DeletedSession, OneSession, SessionTranscript, SessionsQuery, SessionsReport,
 };
+use crate::skills::{SkillsQuery, SkillsReport};
 use crate::tools::{
     ApprovalReport, ApprovalRequest, CallReport, CallRequest, OfServer, ToolsReport,
 };
@@ -54,6 +59,22 @@ pub trait Engine: ReplyEngine {
     fn prompts(&self, query: OfServer) -> Pending<'_, PromptsReport>;
     /// Fills in a prompt.
     fn prompt(&self, request: PromptRequest) -> Pending<'_, PromptReport>;
+    /// What can be typed behind a slash.
+    fn commands(&self, query: CommandsQuery) -> Pending<'_, CommandsReport>;
+    /// The skills of an agent.
+    fn skills(&self, query: SkillsQuery) -> Pending<'_, SkillsReport>;
+    /// How a message can go on that begins with a slash.
+    fn complete(&self, query: CompletionQuery) -> Pending<'_, CompletionReport>;
+    /// The definitions of servers, credentials hidden.
+    fn definitions(&self, query: OfServer) -> Pending<'_, DefinitionsReport>;
+    /// Tries a new server and writes it to the configuration.
+    fn add_server(&self, request: AddServer) -> Pending<'_, AddedServer>;
+    /// Writes the definition of a server to the configuration.
+    fn set_server(&self, request: SetServer) -> Pending<'_, AddedServer>;
+    /// Stops a server and deletes it from the configuration.
+    fn remove_server(&self, query: OneServer) -> Pending<'_, RemovedServer>;
+    /// Reads the configuration anew: what did not change is not touched.
+    fn reload(&self) -> Pending<'_, ReloadReport>;
     /// The sessions that are kept.
     fn sessions(&self, query: SessionsQuery) -> Pending<'_, SessionsReport>;
     /// What was said in a session.

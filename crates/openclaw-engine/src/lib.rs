@@ -11,26 +11,42 @@
 //! | `servers` | servers and how they are | |
 //! | `tools` | tools, and calls of them | |
 //! | `resources`, `prompts` | what else servers offer | |
+//! | `definitions` | definitions of servers in the configuration | credentials in clear |
 //! | `replies` | turns of an agent | models |
+//! | `questions` | what servers ask the person behind a call, and which answers fit | how people are asked |
+//! | `skills` | what agents were taught | files |
+//! | `commands` | what can be typed behind a slash | what it does |
 //! | `sessions` | what was said, and is kept | |
 //! | `models` | whether models can be asked | keys |
 //! | `logins` | logins to servers | tokens |
 //! | `secrets` | whether secrets can be had | secrets |
 //! | `overview` | everything at one glance | |
 
+mod commands;
+mod definitions;
 mod engine;
 mod failure;
 mod logins;
 mod models;
 mod overview;
 mod prompts;
+mod questions;
 mod replies;
 mod resources;
 mod secrets;
 mod servers;
 mod sessions;
+mod skills;
 mod tools;
 
+pub use commands::{
+    Candidate, CommandOrigin, CommandReport, CommandsQuery, CommandsReport, CompletionQuery,
+    CompletionReport,
+};
+pub use definitions::{
+    AddServer, AddedServer, DefinitionsReport, ReloadReport, RemovedServer, ServerEntry, SetServer,
+    StoredCredential,
+};
 pub use engine::{Engine, Pending};
 pub use failure::{Blame, EngineFailure};
 pub use logins::{
@@ -42,6 +58,9 @@ pub use overview::{AgentReport, Credentials, GatewayReport, Overview};
 pub use prompts::{
     PromptArgumentReport, PromptMessageReport, PromptReport, PromptRequest, PromptSummary,
     PromptsReport,
+};
+pub use questions::{
+    Asks, FieldKind, FieldOption, FormField, Refusal, ServerAnswer, ServerQuestion,
 };
 pub use replies::{
     Attachment, Audience, ReplyEngine, ReplyEvent, ReplyPart, ReplyReport, ReplyRequest,
@@ -59,6 +78,7 @@ pub use sessions::{
     AskedCall, DeletedSession, MediaReport, MessageReport, OneSession, SessionReport,
     SessionTranscript, SessionsQuery, SessionsReport, Speaker,
 };
+pub use skills::{SkillReport, SkillsQuery, SkillsReport};
 pub use tools::{
     ApprovalReport, ApprovalRequest, CallArguments, CallReport, CallRequest, OfServer, ToolReport,
     ToolsReport,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Pending;
+use crate::questions::{ServerAnswer, ServerQuestion};
 
 /// Answers messages with an agent.
 pub trait ReplyEngine: Send + Sync {
@@ -29,6 +30,14 @@ pub trait Audience: Send + Sync {
         &self,
         question: ToolQuestion,
     ) -> Pin<Box<dyn Future<Output = ToolConsent> + Send + '_>>;
+    /// Asks what a server wants to know. The question is withdrawn when this is dropped. Whoever has
+    /// no way to show questions declines them.
+    fn answer(
+        &self,
+        _question: ServerQuestion,
+    ) -> Pin<Box<dyn Future<Output = ServerAnswer> + Send + '_>> {
+        Box::pin(std::future::ready(ServerAnswer::Decline))
+    }
 }
 
 /// Asks an agent.
@@ -118,6 +127,13 @@ pub enum ReplyEvent {
         /// The tool, as the model names it.
         name: String,
     },
+    /// A call goes on.
+    ToolProgress {
+        /// Which one.
+        id: String,
+        /// How far it is, in the server's words.
+        text: String,
+    },
     /// A call has ended.
     ToolResult {
         /// Which one.
@@ -132,9 +148,21 @@ pub enum ReplyEvent {
         /// What it is.
         part: ReplyPart,
     },
+    /// An address for a person to open, in a browser on any machine.
+    Visit {
+        /// The address.
+        url: String,
+        /// What it is for, in one sentence.
+        why: String,
+    },
     /// Something a person should know.
     Notice {
         /// In one sentence.
+        text: String,
+    },
+    /// What a command answers, to be shown as it is: no model wrote it.
+    Answer {
+        /// The text.
         text: String,
     },
     /// The last text of the turn.
@@ -148,7 +176,7 @@ pub enum ReplyEvent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCallReport {
-    /// The tool, as the model named it.
+    /// The tool, by the name that models use, also where it was called through another one.
     pub name: String,
     /// Its server; none if there is no such tool.
     pub server: Option<String>,
