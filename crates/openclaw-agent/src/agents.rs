@@ -1,10 +1,12 @@
 //! Everything that agents share; which agent, session and model a request means.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use openclaw_content::Framer;
+use openclaw_conversation::UserPart;
 use openclaw_engine::{Audience, ReplyEvent, ReplyReport, ReplyRequest, SessionChoice};
 use openclaw_mcp::{AgentPlan, Servers};
 use openclaw_models::{Model, Models};
@@ -13,6 +15,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 
 use crate::attachments::user_parts;
 use crate::error::TurnError;
+use crate::skills::LoggedProblems;
 use crate::tools::ReadyTools;
 use crate::turn::Asking;
 
@@ -24,6 +27,10 @@ pub struct AgentsSetup {
     pub models: Arc<Models>,
     /// Where what is said is kept.
     pub store: Arc<dyn SessionStore>,
+    /// The state directory, where skills may be.
+    pub state: PathBuf,
+    /// The names of commands that no skill gets.
+    pub commands: &'static [&'static str],
 }
 
 /// The agents of a configuration.
@@ -32,6 +39,9 @@ pub struct Agents {
     models: Arc<Models>,
     pub(crate) store: Arc<dyn SessionStore>,
     pub(crate) ready: ReadyTools,
+    pub(crate) skill_problems: LoggedProblems,
+    pub(crate) state: PathBuf,
+    pub(crate) commands: &'static [&'static str],
     framer: Framer,
     /// How many remarks about the store were passed on.
     told: AtomicUsize,
@@ -45,6 +55,9 @@ impl Agents {
             models: setup.models,
             store: setup.store,
             ready: ReadyTools::default(),
+            state: setup.state,
+            commands: setup.commands,
+            skill_problems: LoggedProblems::default(),
             framer: Framer::new(),
             told: AtomicUsize::new(0),
         }
@@ -86,7 +99,7 @@ impl Agents {
     }
 
     /// The agent and the session that a request means.
-    fn meant(&self, request: &ReplyRequest) -> Result<(Arc<AgentPlan>, SessionKey), TurnError> {
+    pub fn meant(&self, request: &ReplyRequest) -> Result<(Arc<AgentPlan>, SessionKey), TurnError> {
         let agent = request.agent.as_deref();
         match &request.session {
             SessionChoice::Key(text) => self.key(agent, text),
@@ -109,11 +122,21 @@ impl Agents {
         request: ReplyRequest,
         audience: &dyn Audience,
     ) -> Result<ReplyReport, TurnError> {
+        self.reply_beside(request, Vec::new(), audience).await
+    }
+
+    /// The same, where something of others stands beside what the person says.
+    pub async fn reply_beside(
+        &self,
+        request: ReplyRequest,
+        beside: Vec<UserPart>,
+        audience: &dyn Audience,
+    ) -> Result<ReplyReport, TurnError> {
         let (plan, key) = self.meant(&request)?;
         let model = self.models.chosen(&plan.agent, request.model.as_deref());
         let model = Box::pin(model).await?;
-        self.reply_with(&*model, &plan, &key, request, audience)
-            .await
+        let turn = self.turn(&*model, &plan, &key, request, beside, audience);
+        Box::pin(turn).await
     }
 
     /// Has a model answer a message for an agent.
@@ -125,8 +148,22 @@ impl Agents {
         request: ReplyRequest,
         audience: &dyn Audience,
     ) -> Result<ReplyReport, TurnError> {
+        let turn = self.turn(model, plan, key, request, Vec::new(), audience);
+        Box::pin(turn).await
+    }
+
+    async fn turn(
+        &self,
+        model: &dyn Model,
+        plan: &AgentPlan,
+        key: &SessionKey,
+        request: ReplyRequest,
+        beside: Vec<UserPart>,
+        audience: &dyn Audience,
+    ) -> Result<ReplyReport, TurnError> {
         let hear = |text| audience.hear(ReplyEvent::Notice { text });
-        let parts = user_parts(request.message, request.attachments, &self.framer, &hear)?;
+        let mut parts = user_parts(request.message, request.attachments, &self.framer, &hear)?;
+        parts.extend(beside);
         let asking = Asking {
             agents: self,
             plan,

@@ -3,15 +3,18 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use openclaw_content::{Origin, failure};
+use openclaw_content::{Origin, failure, note};
 use openclaw_conversation::{AnswerPart, Blob, CallArguments, Media, ToolAnswer, ToolCall};
 use openclaw_engine::{Audience, ToolConsent, ToolQuestion};
 use openclaw_mcp::{
-    AgentPlan, Approval, ApprovalAnswer, ApprovalQuestion, Approver, Call, Part, Servers,
+    AgentPlan, Approval, ApprovalAnswer, ApprovalQuestion, Approver, Call, Part, RESERVED, Servers,
     ToolChoice, ToolOutcome,
 };
-use serde_json::Map;
-use tokio::sync::Mutex;
+use serde_json::{Map, Value};
+use tokio::sync::{Mutex, MutexGuard};
+
+use crate::person::Line;
+use crate::skills::{OfferedSkills, READ_SKILL};
 
 /// Makes calls for an agent.
 pub(crate) struct Caller<'a> {
@@ -23,6 +26,10 @@ pub(crate) struct Caller<'a> {
     pub(crate) asked: Option<&'a Asked<'a>>,
     /// Whether everything is allowed.
     pub(crate) approved: bool,
+    /// Where servers reach the person.
+    pub(crate) line: &'a Line,
+    /// The skills that can be read.
+    pub(crate) skills: &'a OfferedSkills,
 }
 
 impl Caller<'_> {
@@ -36,36 +43,63 @@ impl Caller<'_> {
                 None => Map::new(),
             },
         };
+        if call.name == READ_SKILL && self.skills.are_there() {
+            return self.read_skill(call, &arguments);
+        }
         let approval = match self.asked {
             _ if self.approved => Approval::Given,
             Some(asked) => Approval::Ask(Some(asked)),
             None => Approval::Ask(None),
         };
+        let of_call = self.line.of_call(&call.id);
         let outcome = self.servers.call(Call {
             agent: self.plan,
             session: Some(self.session),
             tool: ToolChoice::Name(&call.name),
             arguments,
             correlation: self.correlation,
-            person: None,
+            persons: Some(&of_call),
             approval,
-            progress: None,
+            progress: Some(of_call.progress()),
         });
         answer(call, Box::pin(outcome).await)
     }
 
+    fn read_skill(&self, call: &ToolCall, arguments: &Map<String, Value>) -> ToolAnswer {
+        let read = self.skills.read(arguments);
+        let is_error = read.is_err();
+        let (Ok(text) | Err(text)) = read;
+        ToolAnswer {
+            call: call.id.clone(),
+            name: call.name.clone(),
+            server: None,
+            parts: vec![AnswerPart::Text { text }],
+            called: None,
+            found: Vec::new(),
+            is_error,
+            duration_ms: 0,
+        }
+    }
+
     /// Answers a call of a tool that could be called, with something that it can't be called with.
     fn broken(&self, call: &ToolCall, reason: &str) -> Option<ToolAnswer> {
-        let tools = self.servers.tools(self.plan, Some(self.session));
-        let tool = tools.get(&call.name).filter(|tool| tool.is_offered())?;
-        let origin = Origin::new(tool.server.name(), &tool.prepared.definition.name);
         let told = "the call was not made: {}; its arguments have to be a JSON object";
-        let text = failure(&origin, told, &[reason]);
+        let (server, text) = if RESERVED.contains(&call.name.as_str()) {
+            (None, note(told, &[reason]))
+        } else {
+            let tools = self.servers.tools(self.plan, Some(self.session));
+            let tool = tools.get(&call.name).filter(|tool| tool.is_offered())?;
+            let server = tool.server.name();
+            let origin = Origin::new(server, &tool.prepared.definition.name);
+            (Some(server.to_owned()), failure(&origin, told, &[reason]))
+        };
         Some(ToolAnswer {
             call: call.id.clone(),
             name: call.name.clone(),
-            server: Some(tool.server.name().to_owned()),
+            server,
             parts: vec![AnswerPart::Text { text }],
+            called: None,
+            found: Vec::new(),
             is_error: true,
             duration_ms: 0,
         })
@@ -87,6 +121,8 @@ fn answer(call: &ToolCall, outcome: ToolOutcome) -> ToolAnswer {
         name: call.name.clone(),
         server: outcome.server,
         parts: parts.collect(),
+        called: (outcome.name != call.name).then_some(outcome.name),
+        found: outcome.found,
         is_error: outcome.end.is_error(),
         duration_ms: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
     }
@@ -106,6 +142,11 @@ impl<'a> Asked<'a> {
             turn: Mutex::new(()),
         })
     }
+
+    /// Waits until nobody else asks something, and keeps it so.
+    pub(crate) async fn alone(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
 }
 
 impl Approver for Asked<'_> {
@@ -114,7 +155,7 @@ impl Approver for Asked<'_> {
         question: ApprovalQuestion,
     ) -> Pin<Box<dyn Future<Output = ApprovalAnswer> + Send + '_>> {
         Box::pin(async move {
-            let _alone = self.turn.lock().await;
+            let _alone = self.alone().await;
             let arguments = question.arguments.into_iter();
             let question = ToolQuestion {
                 agent: question.agent,

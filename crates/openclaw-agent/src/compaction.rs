@@ -54,11 +54,13 @@ pub(crate) fn room(facts: &ModelFacts, always: u64) -> u64 {
 pub(crate) fn tools_tokens(tools: &ToolSet) -> u64 {
     let tools = tools.tools().iter();
     tools
-        .map(|tool| {
-            let words = text_tokens(&tool.name) + text_tokens(tool.description.as_str());
-            words + object_tokens(&tool.parameters) + 10
-        })
+        .map(|tool| definition_tokens(&tool.name, tool.description.as_str(), &tool.parameters))
         .sum()
+}
+
+/// How many tokens the definition of a tool costs, roughly.
+pub(crate) fn definition_tokens(name: &str, description: &str, schema: &Map<String, Value>) -> u64 {
+    text_tokens(name) + text_tokens(description) + object_tokens(schema) + 10
 }
 
 fn media_tokens(media: &Media) -> u64 {
@@ -103,7 +105,7 @@ pub(crate) fn tokens(message: &Message) -> u64 {
                 AnswerPart::Media(media) => media_tokens(media),
             })
             .sum(),
-        Message::Summary { text } => text_tokens(text.as_str()),
+        Message::Summary { text, .. } => text_tokens(text.as_str()),
     };
     parts + MESSAGE_TOKENS
 }
@@ -208,21 +210,43 @@ impl Conversation {
             let Some(message) = unread.get_mut(place) else {
                 continue;
             };
-            if tokens(message) > share
-                && let Message::Tool(answer) = message
-            {
+            if tokens(message) > share {
                 let bytes = usize::try_from(share.saturating_mul(3)).unwrap_or(usize::MAX);
-                for part in &mut answer.parts {
-                    if let AnswerPart::Text { text } = part {
-                        *text = text.shortened(bytes);
-                        has_shortened = true;
-                    }
-                }
+                has_shortened |= shorten_frames(message, bytes);
             }
             room = room.saturating_sub(tokens(message));
         }
         has_shortened
     }
+}
+
+/// Shortens what stands in frames in a message: results of calls, each to so many bytes, or files and
+/// resources beside the words of a person, to so many in all.
+fn shorten_frames(message: &mut Message, bytes: usize) -> bool {
+    let mut has_shortened = false;
+    match message {
+        Message::Tool(answer) => {
+            for part in &mut answer.parts {
+                if let AnswerPart::Text { text } = part {
+                    *text = text.shortened(bytes);
+                    has_shortened = true;
+                }
+            }
+        }
+        Message::User { parts } => {
+            let is_foreign = |part: &&UserPart| matches!(part, UserPart::Foreign { .. });
+            let each = bytes / parts.iter().filter(is_foreign).count().max(1);
+            for part in parts {
+                if let UserPart::Foreign { text } = part {
+                    let shorter = text.shortened(each);
+                    has_shortened |= shorter.len() < text.len();
+                    *text = shorter;
+                }
+            }
+        }
+        Message::Assistant(_) | Message::Summary { .. } => {}
+    }
+    has_shortened
 }
 
 /// Takes the details out of a message: results of calls, media, thoughts.
@@ -251,7 +275,7 @@ fn strip_details(message: &mut Message) -> bool {
                     UserPart::Foreign { text } => text.len() as u64,
                     UserPart::Text { .. } => continue,
                 };
-                let text = left_out(usize::try_from(bytes).unwrap_or(usize::MAX));
+                let text = left_out_beside(bytes);
                 if bytes > text.len() as u64 {
                     *part = UserPart::Foreign { text };
                     has_stripped = true;
@@ -268,6 +292,16 @@ fn left_out(bytes: usize) -> ModelText {
     note(
         "({} bytes stood here, and were left out to save room; call the tool again if they are \
          needed.)",
+        &[&bytes],
+    )
+}
+
+/// What stands beside a message was put there by the configuration, or sent by the user.
+fn left_out_beside(bytes: u64) -> ModelText {
+    let bytes = bytes.to_string();
+    note(
+        "({} bytes stood here beside the message, and were left out to save room; mcp_read_resource \
+         reads a resource again, and an attachment has to be sent again.)",
         &[&bytes],
     )
 }

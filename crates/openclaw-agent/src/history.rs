@@ -1,8 +1,8 @@
 //! What was said before, made fit for a model.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use openclaw_content::note;
+use openclaw_content::{ModelText, note};
 use openclaw_conversation::{AnswerPart, Blob, Media, Message, ToolAnswer, ToolCall, UserPart};
 use openclaw_sessions::{KeptMessage, SessionError, SessionStore, TurnState};
 
@@ -10,6 +10,8 @@ use openclaw_sessions::{KeptMessage, SessionError, SessionStore, TurnState};
 const MOST_IMAGES: usize = 20;
 /// How many bytes they may have together.
 const MOST_IMAGE_BYTES: u64 = 20 * 1024 * 1024;
+/// How many tools a model is taken to know.
+const MOST_KNOWN: usize = 256;
 
 /// A conversation as a model reads it, and where each message of it is kept.
 #[derive(Debug, Default)]
@@ -131,6 +133,15 @@ impl Conversation {
         Ok(())
     }
 
+    /// Puts something before what a person said last, for as long as the conversation is in memory.
+    pub(crate) fn put_before_last(&mut self, foreign: impl IntoIterator<Item = ModelText>) {
+        if let Some(Message::User { parts }) = self.messages.last_mut() {
+            let foreign = foreign.into_iter();
+            let foreign = foreign.map(|text| UserPart::Foreign { text });
+            parts.splice(..0, foreign);
+        }
+    }
+
     pub(crate) fn messages(&self) -> &[Message] {
         &self.messages
     }
@@ -160,6 +171,34 @@ impl Conversation {
         self.numbers.last().copied().unwrap_or_default()
     }
 
+    /// The tools that a model has come to know in the first messages by a search, a description or a
+    /// call, the last first. Some may be gone.
+    pub(crate) fn known_tools(&self, count: usize) -> Vec<String> {
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut known = Vec::new();
+        let messages = self.messages.get(..count).unwrap_or(&self.messages);
+        for message in messages.iter().rev() {
+            let (used, found): (&[&str], &[String]) = match message {
+                Message::Tool(answer) => (
+                    &[answer.called.as_ref().unwrap_or(&answer.name).as_str()],
+                    &answer.found,
+                ),
+                Message::Summary { tools, .. } => (&[], tools),
+                Message::User { .. } | Message::Assistant(_) => continue,
+            };
+            let names = used.iter().copied().chain(found.iter().map(String::as_str));
+            for name in names {
+                if known.len() == MOST_KNOWN {
+                    return known;
+                }
+                if seen.insert(name) {
+                    known.push(name.to_owned());
+                }
+            }
+        }
+        known
+    }
+
     /// The identifiers of all calls.
     pub(crate) fn call_ids(&self) -> impl Iterator<Item = &str> {
         let messages = self.messages.iter();
@@ -185,6 +224,8 @@ fn unanswered(call: &ToolCall) -> ToolAnswer {
         parts: vec![AnswerPart::Text { text }],
         is_error: true,
         duration_ms: 0,
+        called: None,
+        found: Vec::new(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a model is told it is.
 
+mod resources;
+
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -7,12 +9,19 @@ use openclaw_content::{ModelText, Origin, security_notice, workspace_text};
 use openclaw_mcp::{AgentPlan, AgentTools, ServerView, Standing, Status};
 use openclaw_state::read_bounded;
 
+use self::resources::resources_block;
+use crate::compaction::text_tokens;
+
 /// The files of a workspace that a model reads, in this order.
 const FILES: [&str; 5] = ["AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md"];
 /// How large each may be, in bytes.
 const FILE_LIMIT: u64 = 1_000_000;
 /// How much of each it reads.
 const SHOWN_LIMIT: usize = 20_000;
+
+/// What a model is told where it does not see all of its tools.
+const SEARCH: &str = "You do not see the definitions of all your tools: find those that you need with \
+                      mcp_search_tools before you say that there is none.\n\n";
 
 /// What a model is told before everything else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,15 +33,42 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
-    pub(crate) fn new(plan: &AgentPlan, tools: &AgentTools, views: &[ServerView]) -> Self {
+    pub(crate) fn new(
+        plan: &AgentPlan,
+        skills: &str,
+        tools: &AgentTools,
+        views: &[ServerView],
+    ) -> Self {
         Self {
-            stable: stable(plan),
-            current: servers_block(tools, views),
+            stable: stable(plan, skills),
+            current: blocks([servers_block(tools, views), resources_block(tools)]),
+        }
+    }
+
+    /// How many tokens it costs, roughly.
+    pub(crate) fn tokens(&self) -> u64 {
+        text_tokens(&self.stable) + text_tokens(&self.current)
+    }
+
+    /// Says that tools have to be searched for, or no longer says so.
+    pub(crate) fn tell_search(&mut self, searches: bool) {
+        let is_told = self.current.starts_with(SEARCH);
+        if searches && !is_told {
+            self.current.insert_str(0, SEARCH);
+        } else if is_told && !searches {
+            self.current.drain(..SEARCH.len());
         }
     }
 }
 
-fn stable(plan: &AgentPlan) -> String {
+/// Those that there are, one below the other.
+fn blocks(blocks: [String; 2]) -> String {
+    let mut blocks = blocks.into_iter().filter(|block| !block.is_empty());
+    let first = blocks.next().unwrap_or_default();
+    blocks.fold(first, |text, block| text + "\n" + &block)
+}
+
+fn stable(plan: &AgentPlan, skills: &str) -> String {
     let id = &plan.agent.id;
     let mut text = format!(
         "You are `{id}`, an agent that runs in OpenClaw and answers its user. Use the tools that you \
@@ -52,6 +88,9 @@ fn stable(plan: &AgentPlan) -> String {
                 let _ = write!(text, "\n## {name} of your workspace\n\n{content}\n");
             }
         }
+    }
+    if !skills.is_empty() {
+        let _ = writeln!(text, "\n{skills}");
     }
     text.push('\n');
     text.push_str(security_notice().as_str());

@@ -1,10 +1,12 @@
 //! One turn: rounds of the model and its calls, kept as they happen.
 
+mod beside;
 mod shorten;
 mod told;
 
 use std::collections::HashSet;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -12,14 +14,16 @@ use futures_util::stream;
 use openclaw_config::ServerScope;
 use openclaw_content::ModelText;
 use openclaw_conversation::{
-    AnswerPart, AssistantMessage, AssistantPart, Message, ToolAnswer, ToolCall, UserPart,
+    AnswerPart, AssistantMessage, AssistantPart, CallArguments, Message, ToolAnswer, ToolCall,
+    UserPart,
 };
 use openclaw_engine::{Audience, ReplyEvent, ReplyReport};
-use openclaw_mcp::{AgentPlan, Standing, Status};
+use openclaw_mcp::{AgentPlan, AgentTools, CALL_TOOL, Standing, Status};
 use openclaw_models::{
     Model, ModelError, ModelEvent, ModelReply, ModelRequest, Stop, SystemPrompt,
 };
 use openclaw_sessions::{SessionKey, Turn, TurnEnd};
+use serde_json::Value;
 use tokio::time::timeout;
 
 use self::told::{Told, call_report, media_parts};
@@ -28,8 +32,10 @@ use crate::calls::{Asked, Caller};
 use crate::compaction;
 use crate::error::TurnError;
 use crate::history::Conversation;
+use crate::person::Line;
 use crate::prompt::Prompt;
-use crate::tools::Ready;
+use crate::skills::OfferedSkills;
+use crate::tools::{Ready, Sight};
 
 /// How many calls run side by side.
 const CALLS_AT_ONCE: usize = 32;
@@ -121,6 +127,7 @@ struct Running<'a> {
     /// How many messages there were before this turn.
     before: usize,
     prompt: Prompt,
+    skills: Arc<OfferedSkills>,
     told: Told,
     /// The identifiers of calls that were given away.
     ids: HashSet<String>,
@@ -134,6 +141,7 @@ impl<'a> Running<'a> {
             conversation: Conversation::default(),
             before: 0,
             prompt: Prompt::default(),
+            skills: Arc::default(),
             told: Told::default(),
             ids: HashSet::new(),
         }
@@ -150,10 +158,15 @@ impl<'a> Running<'a> {
         let session = self.asking.key.as_str();
         self.start_servers().await;
         let tools = agents.servers.tools(plan, Some(session));
-        self.prompt = Prompt::new(plan, &tools, &agents.servers.view(plan));
+        self.skills = Arc::new(OfferedSkills::find(agents, plan));
+        let skills = self.skills.block();
+        self.prompt = Prompt::new(plan, &skills, &tools, &agents.servers.view(plan));
+        let ready = self.ready(&tools);
+        self.put_beside(&ready).await;
         for _ in 0..plan.agent.max_rounds {
             let tools = agents.servers.tools(plan, Some(session));
-            let tools = agents.ready.of(&tools);
+            let tools = self.ready(&tools);
+            self.prompt.tell_search(tools.searches);
             let ModelReply { mut message, stop } = self.ask(&tools).await?;
             self.told.add_usage(message.usage);
             self.told.model.clone_from(&message.model);
@@ -182,6 +195,18 @@ impl<'a> Running<'a> {
             rounds: plan.agent.max_rounds,
             calls: self.told.calls.len(),
         })
+    }
+
+    /// What the model sees of the tools: all of them, or those that it has found so far.
+    fn ready(&self, tools: &Arc<AgentTools>) -> Arc<Ready> {
+        let asking = self.asking;
+        let sight = Sight {
+            search: asking.plan.agent.tool_search,
+            facts: asking.model.facts(),
+            has_skills: self.skills.are_there(),
+            known: &|| self.conversation.known_tools(self.conversation.len()),
+        };
+        asking.agents.ready.of(tools, sight)
     }
 
     /// Starts the servers of the agent, each once, and says which can't be used.
@@ -268,6 +293,8 @@ impl<'a> Running<'a> {
     async fn make_calls(&mut self, calls: &[ToolCall]) -> Result<(), TurnError> {
         let asking = self.asking;
         let asked = Asked::new(asking.audience);
+        let (line, listening) = Line::new(asking.plan.agent.id.as_str(), asking.audience);
+        let skills = Arc::clone(&self.skills);
         let caller = Caller {
             servers: &asking.agents.servers,
             plan: asking.plan,
@@ -275,12 +302,21 @@ impl<'a> Running<'a> {
             correlation: asking.correlation,
             asked: asked.as_ref(),
             approved: asking.approved,
+            line: &line,
+            skills: &skills,
         };
+        let mut passing = pin!(listening.pass_on(asking.audience, asked.as_ref()));
         let making = calls.iter().map(|call| make_call(&caller, asking, call));
         let making: Vec<PendingAnswer<'_>> = making.collect();
         let mut answers = stream::iter(making).buffer_unordered(CALLS_AT_ONCE);
         let asked_at = self.conversation.len().saturating_sub(1);
-        while let Some(answer) = answers.next().await {
+        loop {
+            let answer = tokio::select! {
+                biased;
+                answer = answers.next() => answer,
+                never = &mut passing => match never {},
+            };
+            let Some(answer) = answer else { break };
             // What somebody was told must be there after whatever happens.
             self.keep(Message::Tool(answer.clone())).await?;
             self.tell_answer(&answer);
@@ -321,6 +357,15 @@ impl<'a> Running<'a> {
     }
 }
 
+/// The tool that a call is for, also where it is called through another one.
+fn called(call: &ToolCall) -> &str {
+    let through = match &call.arguments {
+        CallArguments::Object(object) if call.name == CALL_TOOL => object.get("name"),
+        _ => None,
+    };
+    through.and_then(Value::as_str).unwrap_or(&call.name)
+}
+
 /// The answer to a call, still to come.
 type PendingAnswer<'c> = Pin<Box<dyn Future<Output = ToolAnswer> + Send + 'c>>;
 
@@ -332,7 +377,7 @@ fn make_call<'c>(
     Box::pin(async move {
         asking.audience.hear(ReplyEvent::ToolStarted {
             id: call.id.clone(),
-            name: call.name.clone(),
+            name: called(call).to_owned(),
         });
         caller.make(call).await
     })

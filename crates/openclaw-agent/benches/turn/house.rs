@@ -68,6 +68,8 @@ impl House {
                 redactor: Redactor::new(),
             })),
             store: Arc::clone(&store),
+            state: location.state.clone(),
+            commands: &[],
         });
         Self {
             _directory: directory,

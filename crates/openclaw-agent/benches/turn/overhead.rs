@@ -67,22 +67,30 @@ pub(crate) fn measure(report: &mut Report) {
         .expect("a runtime");
     runtime.block_on(async {
         let this = std::env::current_exe().expect("a program");
-        let house = House::new(&json!({ "mcp": { "servers": { "fake": {
-            "command": this, "args": ["stdio", "--tools", "1000"],
-        } } } }));
-        for (calls, what) in [
-            (false, "a turn without a call, 1,000 tools"),
-            (
-                true,
-                "a turn with a call, 1,000 tools, beside the call's own time",
-            ),
+        for (search, of_tools) in [
+            ("off", "1,000 tools"),
+            ("on", "1,000 tools that are searched for"),
         ] {
-            let took = turns(&house, calls).await;
-            let middle = median(took);
-            let is_kept = middle < Duration::from_millis(2);
-            report.judge(what, &micros(middle), "2 ms", is_kept);
+            let house = House::new(&json!({
+                "mcp": { "servers": { "fake": {
+                    "command": this, "args": ["stdio", "--tools", "1000"],
+                } } },
+                "tools": { "toolSearch": search },
+            }));
+            for (calls, what) in [
+                (false, format!("a turn without a call, {of_tools}")),
+                (
+                    true,
+                    format!("a turn with a call, {of_tools}, beside the call's own time"),
+                ),
+            ] {
+                let took = turns(&house, calls).await;
+                let middle = median(took);
+                let is_kept = middle < Duration::from_millis(2);
+                report.judge(&what, &micros(middle), "2 ms", is_kept);
+            }
+            house.close().await;
         }
-        house.close().await;
     });
 }
 
@@ -94,6 +102,7 @@ async fn turns(house: &House, calls: bool) -> Vec<Duration> {
             context_window: 1_000_000,
             max_tokens: 8_000,
             takes_images: true,
+            most_tools: None,
         },
     };
     let plan = house.agents.plan(None).expect("an agent");

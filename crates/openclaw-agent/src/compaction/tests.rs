@@ -43,7 +43,10 @@ fn the_old_part_ends_where_a_person_speaks() {
 #[test]
 fn a_summary_alone_is_not_summarised_again() {
     let text = openclaw_content::recollection("everything");
-    let mut made = conversation(vec![Message::Summary { text }]);
+    let mut made = conversation(vec![Message::Summary {
+        text,
+        tools: Vec::new(),
+    }]);
     made.push(user("and now?"), 2);
     assert_eq!(made.old_part(1, 0), None);
 }
@@ -104,7 +107,15 @@ fn the_words_of_persons_stay_and_their_files_go() {
         panic!("no message");
     };
     assert!(matches!(&parts[0], UserPart::Text { text } if text.len() == 500));
-    assert!(matches!(&parts[1], UserPart::Foreign { .. }));
+    let UserPart::Foreign { text } = &parts[1] else {
+        panic!("the picture is still there");
+    };
+    let text = text.as_str();
+    assert!(text.contains("mcp_read_resource") && text.contains("has to be sent again"));
+    assert!(
+        !text.contains("call the tool again"),
+        "no tool gave it: {text}"
+    );
 }
 
 #[test]
@@ -113,6 +124,7 @@ fn there_is_room_for_an_answer() {
         context_window: 100_000,
         max_tokens: 8_000,
         takes_images: false,
+        most_tools: None,
     };
     assert_eq!(room(&facts, 2_000), 80_000);
     assert_eq!(room(&facts, 1_000_000), 0);

@@ -45,7 +45,14 @@ pub(crate) fn answer(id: &str, text: &str) -> Message {
         parts: vec![AnswerPart::Text { text }],
         is_error: false,
         duration_ms: 1,
+        called: None,
+        found: Vec::new(),
     })
+}
+
+fn summary(text: ModelText) -> Message {
+    let tools = Vec::new();
+    Message::Summary { text, tools }
 }
 
 /// Turns as they are kept.
@@ -149,7 +156,7 @@ fn a_summary_stands_for_what_is_before_the_next_message_and_belongs_to_no_turn()
         (TurnState::Complete, &[user("c"), said("d")]),
         (
             TurnState::Interrupted,
-            &[user("e"), Message::Summary { text }, asking(&["1"])],
+            &[user("e"), summary(text), asking(&["1"])],
         ),
     ]);
     // It was made in the last turn, for the first one.

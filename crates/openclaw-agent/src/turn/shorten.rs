@@ -6,7 +6,7 @@ use openclaw_engine::ReplyEvent;
 use openclaw_models::{ModelError, ModelReply, ModelRequest, Stop, SystemPrompt};
 
 use super::Running;
-use crate::compaction::{self, SUMMARY_SYSTEM, summary_question, text_tokens};
+use crate::compaction::{self, SUMMARY_SYSTEM, summary_question};
 use crate::error::TurnError;
 use crate::history::Conversation;
 use crate::tools::Ready;
@@ -49,7 +49,7 @@ impl Running<'_> {
 
     /// How many tokens there are for the conversation.
     fn room(&self, tools: &Ready) -> Result<u64, TurnError> {
-        let prompt = text_tokens(&self.prompt.stable) + text_tokens(&self.prompt.current);
+        let prompt = self.prompt.tokens();
         let facts = self.asking.model.facts();
         let room = compaction::room(facts, prompt + tools.tokens);
         let newest = self.conversation.messages().last();
@@ -90,8 +90,9 @@ impl Running<'_> {
                 "What was said before is left out: there is no room for it.",
                 &[],
             );
+            let tools = self.conversation.known_tools(old);
             self.conversation
-                .replace_first(old, Message::Summary { text });
+                .replace_first(old, Message::Summary { text, tools });
             self.before = self.before - old + 1;
             self.notice("the beginning of the conversation was left out of this turn");
         }
@@ -102,6 +103,7 @@ impl Running<'_> {
         let until = self.conversation.number_before(old);
         let message = Message::Summary {
             text: recollection(&summary),
+            tools: self.conversation.known_tools(old),
         };
         let kept = self.kept.summarise(until, message.clone()).await;
         if let Err(error) = kept {

@@ -74,7 +74,7 @@ fn data(part: &ReplyPart) -> Option<&Arc<str>> {
 /// How a call ended, in short.
 pub(super) fn call_report(answer: &ToolAnswer) -> ToolCallReport {
     ToolCallReport {
-        name: answer.name.clone(),
+        name: answer.called.as_ref().unwrap_or(&answer.name).clone(),
         server: answer.server.clone(),
         is_error: answer.is_error,
         duration_ms: answer.duration_ms,

@@ -298,7 +298,12 @@ async fn two_agents_see_and_use_what_they_may() {
         .reply_in(&model, "x", "agent:main:t", &Listener::default())
         .await
         .unwrap();
-    assert_eq!(model.seen()[0].tools, ["mcp_files_echo", "mcp_read_result"]);
+    let own = ["mcp_list_resources", "mcp_read_resource", "mcp_read_result"];
+    let tools = &model.seen()[0].tools;
+    assert_eq!(
+        tools[..],
+        [&["mcp_files_echo"][..], &own, &["read_skill"]].concat()
+    );
     assert!(
         report.tool_calls.iter().all(|call| call.is_error),
         "{report:?}"
@@ -308,9 +313,10 @@ async fn two_agents_see_and_use_what_they_may() {
         .reply_in(&model, "x", "agent:research:t", &Listener::default())
         .await
         .unwrap();
+    let tools = &model.seen()[0].tools;
     assert_eq!(
-        model.seen()[0].tools,
-        ["mcp_read_result", "mcp_web_echo", "mcp_web_fail"]
+        tools[..],
+        [&own[..], &["mcp_web_echo", "mcp_web_fail", "read_skill"]].concat()
     );
     house.finish().await;
 }

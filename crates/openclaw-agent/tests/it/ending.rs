@@ -203,7 +203,9 @@ async fn a_refusal_leaves_nothing_behind_that_is_read_again() {
 #[tokio::test]
 async fn tools_that_leave_no_room_are_named() {
     let fake = fake("--tools 300");
-    let house = House::new(&one(&fake), &[&fake]);
+    let mut config = one(&fake);
+    config["tools"] = serde_json::json!({ "toolSearch": "off" });
+    let house = House::new(&config, &[&fake]);
     let model = Scripted::new([]).holding(8_000);
     let error = house.reply(&model, "x").await.unwrap_err();
     let TurnError::Model(ModelError::TooLong { reason, .. }) = &error else {

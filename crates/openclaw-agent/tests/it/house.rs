@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use openclaw_agent::{Agents, AgentsSetup, TurnError};
 use openclaw_config::{Environment, Location, SessionRetention, load};
-use openclaw_engine::{Audience, ReplyEvent, ReplyReport, ReplyRequest, ToolConsent, ToolQuestion};
+use openclaw_engine::{
+    Audience, ReplyEvent, ReplyReport, ReplyRequest, ServerAnswer, ServerQuestion, ToolConsent,
+    ToolQuestion,
+};
 use openclaw_mcp::{Servers, ServersSetup, StartMode};
 use openclaw_mcp_client::Connector;
 use openclaw_models::{Model, Models, ModelsSetup};
@@ -45,7 +48,7 @@ pub(crate) fn one(fake: &FakeServer) -> Value {
 }
 
 pub(crate) struct House {
-    _directory: tempfile::TempDir,
+    directory: Arc<tempfile::TempDir>,
     pub(crate) servers: Arc<Servers>,
     pub(crate) store: Arc<SqliteSessions>,
     pub(crate) agents: Agents,
@@ -54,7 +57,24 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) fn new(config: &Value, fakes: &[&FakeServer]) -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        let markers = fakes.iter().map(|it| it.marker().to_owned());
+        Self::with_markers(config, markers.collect())
+    }
+
+    /// One with programs that have these words in their command lines.
+    pub(crate) fn with_markers(config: &Value, markers: Vec<String>) -> Self {
+        Self::at(Arc::new(tempfile::tempdir().unwrap()), config, markers)
+    }
+
+    /// One more at the same place once this one is closed, as after a restart.
+    pub(crate) async fn again(self, config: &Value, fakes: &[&FakeServer]) -> Self {
+        let directory = Arc::clone(&self.directory);
+        self.finish().await;
+        let markers = fakes.iter().map(|it| it.marker().to_owned());
+        Self::at(directory, config, markers.collect())
+    }
+
+    fn at(directory: Arc<tempfile::TempDir>, config: &Value, markers: Vec<String>) -> Self {
         let state = StateDirectory::open(&directory.path().join("state")).unwrap();
         let location = Location {
             config: directory.path().join("openclaw.json"),
@@ -94,13 +114,15 @@ impl House {
                 redactor: Redactor::new(),
             })),
             store: Arc::clone(&store) as Arc<dyn SessionStore>,
+            state: location.state.clone(),
+            commands: &["mcp"],
         });
         Self {
-            _directory: directory,
+            directory,
             servers,
             store,
             agents,
-            markers: fakes.iter().map(|it| it.marker().to_owned()).collect(),
+            markers,
         }
     }
 
@@ -157,6 +179,10 @@ pub(crate) struct Listener {
     pub(crate) events: Mutex<Vec<ReplyEvent>>,
     pub(crate) questions: Mutex<Vec<ToolQuestion>>,
     pub(crate) consent: Option<ToolConsent>,
+    /// What servers asked.
+    pub(crate) asked: Mutex<Vec<ServerQuestion>>,
+    /// What they are answered; nothing ever, if that is none.
+    pub(crate) answer: Option<ServerAnswer>,
     pub(crate) has_started_a_tool: AtomicBool,
 }
 
@@ -192,7 +218,10 @@ impl Listener {
                     format!("{end} {}", call.name)
                 }
                 ReplyEvent::Media { part } => format!("media {}", media_type(part)),
+                ReplyEvent::ToolProgress { text, .. } => format!("progress {text}"),
+                ReplyEvent::Visit { url, .. } => format!("visit {url}"),
                 ReplyEvent::Notice { text } => format!("notice {text}"),
+                ReplyEvent::Answer { text } => format!("answer {text}"),
                 ReplyEvent::Final { text } => format!("final {text}"),
             };
             heard.push(short);
@@ -229,5 +258,16 @@ impl Audience for Listener {
     ) -> Pin<Box<dyn Future<Output = ToolConsent> + Send + '_>> {
         self.questions.lock().unwrap().push(question);
         Box::pin(std::future::ready(self.consent.unwrap_or(ToolConsent::No)))
+    }
+
+    fn answer(
+        &self,
+        question: ServerQuestion,
+    ) -> Pin<Box<dyn Future<Output = ServerAnswer> + Send + '_>> {
+        self.asked.lock().unwrap().push(question);
+        match self.answer.clone() {
+            Some(answer) => Box::pin(std::future::ready(answer)),
+            None => Box::pin(std::future::pending()),
+        }
     }
 }

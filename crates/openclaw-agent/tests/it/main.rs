@@ -3,14 +3,24 @@
 #![cfg(target_os = "linux")]
 
 #[cfg(test)]
+mod asking;
+#[cfg(test)]
+mod beside;
+#[cfg(test)]
 mod calling;
 #[cfg(test)]
 mod ending;
 #[cfg(test)]
 mod house;
 #[cfg(test)]
+mod real;
+#[cfg(test)]
 mod remembering;
 #[cfg(test)]
 mod scripted;
 #[cfg(test)]
+mod searching;
+#[cfg(test)]
 mod seeing;
+#[cfg(test)]
+mod skilled;

@@ -42,7 +42,7 @@ async fn a_long_conversation_is_summarised_and_stays_whole_in_the_session() {
     let seen = model.seen();
     let (asked_for_summary, after) = (&seen[seen.len() - 2], &seen[seen.len() - 1]);
     assert!(asked_for_summary.stable.starts_with("You summarise"));
-    let Message::Summary { text } = &after.messages[0] else {
+    let Message::Summary { text, .. } = &after.messages[0] else {
         panic!("{:?}", after.messages[0]);
     };
     assert!(
@@ -55,7 +55,7 @@ async fn a_long_conversation_is_summarised_and_stays_whole_in_the_session() {
     house.reply(&model, "and then?").await.unwrap();
     let seen = model.seen();
     let last = seen.last().unwrap();
-    assert!(matches!(&last.messages[0], Message::Summary { text: kept } if kept == text));
+    assert!(matches!(&last.messages[0], Message::Summary { text: kept, .. } if kept == text));
     let kept = house.kept("main").await;
     let said = kept
         .iter()

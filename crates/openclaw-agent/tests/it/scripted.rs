@@ -9,7 +9,7 @@ use openclaw_conversation::{
 };
 use openclaw_models::{
     Model, ModelError, ModelEvent, ModelFacts, ModelListener, ModelReply, ModelRequest,
-    PendingReply, Stop,
+    PendingReply, Stop, ToolSpec,
 };
 use serde_json::Value;
 
@@ -37,6 +37,8 @@ pub(crate) struct Seen {
     pub(crate) current: String,
     pub(crate) messages: Vec<Message>,
     pub(crate) tools: Vec<String>,
+    /// How many bytes the definitions of the tools have.
+    pub(crate) tool_bytes: usize,
 }
 
 impl Seen {
@@ -84,6 +86,7 @@ impl Scripted {
                 context_window: 200_000,
                 max_tokens: 8_000,
                 takes_images: true,
+                most_tools: None,
             },
         }
     }
@@ -98,9 +101,20 @@ impl Scripted {
         self
     }
 
+    /// As if its service took so many tools at most.
+    pub(crate) fn taking(mut self, most_tools: usize) -> Self {
+        self.facts.most_tools = Some(most_tools);
+        self
+    }
+
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
+}
+
+fn definition_bytes(tool: &ToolSpec) -> usize {
+    let schema = serde_json::to_string(&tool.parameters).unwrap();
+    tool.name.len() + tool.description.len() + schema.len()
 }
 
 fn reply(parts: Vec<AssistantPart>, stop: Stop) -> ModelReply {
@@ -152,6 +166,7 @@ impl Model for Scripted {
                 .iter()
                 .map(|it| it.name.clone())
                 .collect(),
+            tool_bytes: request.tools.tools().iter().map(definition_bytes).sum(),
         });
         let step = self.steps.lock().unwrap().pop_front();
         let step = step.unwrap_or_else(|| self.rest.clone());

@@ -30,16 +30,30 @@ async fn the_prompt_has_the_notice_once_the_workspace_and_the_servers_and_stays_
     let prompt = &seen[0].stable;
     assert_eq!(prompt.matches("SECURITY NOTICE").count(), 1);
     assert!(prompt.contains("Speak like a sailor."), "{prompt}");
+    assert!(prompt.contains("<skill name=\"mcp\">"), "{prompt}");
     assert_eq!(
         seen[0].current,
         "<available-mcp-servers>\n  \
          <server name=\"broken\" tools=\"0\" status=\"failed\"/>\n  \
          <server name=\"fake\" tools=\"2\" status=\"connected\"/>\n\
-         </available-mcp-servers>"
+         </available-mcp-servers>\n\
+         <available-mcp-resources>\n  \
+         <resource server=\"fake\" name=\"blob\" uri=\"test://blob\"/>\n  \
+         <resource server=\"fake\" name=\"changing\" uri=\"test://changing\"/>\n  \
+         <resource server=\"fake\" name=\"text\" title=\"A text\" uri=\"test://text\"/>\n  \
+         <template server=\"fake\" name=\"numbered\" uri=\"test://numbered/{number}\"/>\n\
+         </available-mcp-resources>"
     );
     assert_eq!(
         seen[0].tools,
-        ["mcp_fake_add", "mcp_fake_echo", "mcp_read_result"]
+        [
+            "mcp_fake_add",
+            "mcp_fake_echo",
+            "mcp_list_resources",
+            "mcp_read_resource",
+            "mcp_read_result",
+            "read_skill"
+        ]
     );
     for later in &seen[1..] {
         assert_eq!(
