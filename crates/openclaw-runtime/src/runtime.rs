@@ -2,17 +2,19 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use openclaw_agent::{Agents, AgentsSetup};
 use openclaw_config::Config;
+use openclaw_definitions::Definitions;
 use openclaw_engine::EngineFailure;
 use openclaw_mcp::{AgentPlan, Servers, ServersSetup, StartMode};
 use openclaw_mcp_client::{Connector, EraMemory};
 use openclaw_models::{Models, ModelsSetup};
-use openclaw_process::{GuardianProgram, Launcher};
+use openclaw_process::Launcher;
 use openclaw_secrets::Redactor;
 use openclaw_sessions::{SessionStore, SessionsSetup, SqliteSessions};
+use openclaw_slash::TAKEN;
 use openclaw_state::StateDirectory;
 
 use crate::answers::logins::BegunLogin;
@@ -22,6 +24,9 @@ use crate::answers::running::RunningLogins;
 pub struct RuntimeSetup {
     /// The configuration.
     pub config: Arc<Config>,
+    /// Where it is written, so that it can be changed and read anew. One that was made for a purpose
+    /// is written nowhere.
+    pub definitions: Option<Definitions>,
     /// Where what is remembered lies.
     pub state: StateDirectory,
     /// What knows the credentials that must not be seen.
@@ -30,6 +35,8 @@ pub struct RuntimeSetup {
     pub environment: Vec<(OsString, OsString)>,
     /// The directory that programs are started in.
     pub directory: PathBuf,
+    /// What starts them.
+    pub launcher: Arc<Launcher>,
 }
 
 /// The agents and servers of a configuration, in this process and for as long as a command takes.
@@ -39,11 +46,15 @@ pub struct Runtime {
     pub(crate) models: Arc<Models>,
     pub(crate) sessions: Arc<dyn SessionStore>,
     pub(crate) agents: Agents,
-    pub(crate) state: PathBuf,
+    pub(crate) state: StateDirectory,
+    pub(crate) definitions: Option<Definitions>,
+    /// Taken while the configuration is read anew.
+    pub(crate) reloading: Arc<Mutex<()>>,
     pub(crate) redactor: Redactor,
     pub(crate) logins: RunningLogins<BegunLogin>,
     environment: Vec<(OsString, OsString)>,
     pub(crate) directory: PathBuf,
+    launcher: Arc<Launcher>,
 }
 
 impl Runtime {
@@ -52,12 +63,11 @@ impl Runtime {
         let memory = EraMemory::new(&setup.state);
         let memory = memory.map_err(|error| unusable(&error))?;
         let connector = Connector::new(
-            Arc::new(Launcher::new(GuardianProgram::this_program())),
+            Arc::clone(&setup.launcher),
             setup.environment.clone(),
             setup.directory.clone(),
             Some(memory),
         );
-        let state = setup.state.path().to_owned();
         let sessions: Arc<dyn SessionStore> = Arc::new(SqliteSessions::open(SessionsSetup {
             state: setup.state.clone(),
             retention: setup.config.session_retention,
@@ -65,7 +75,7 @@ impl Runtime {
         }));
         let servers = Servers::new(ServersSetup {
             config: Arc::clone(&setup.config),
-            state: setup.state,
+            state: setup.state.clone(),
             connector: Arc::new(connector),
             redactor: setup.redactor.clone(),
             mode: StartMode::OnDemand,
@@ -81,17 +91,36 @@ impl Runtime {
             servers: Arc::clone(&servers),
             models: Arc::clone(&models),
             store: Arc::clone(&sessions),
+            state: setup.state.path().to_owned(),
+            commands: &TAKEN,
         });
         Ok(Self {
             servers,
             models,
             sessions,
             agents,
-            state,
+            state: setup.state,
+            definitions: setup.definitions,
+            reloading: Arc::default(),
             redactor: setup.redactor,
             logins: RunningLogins::default(),
             environment: setup.environment,
             directory: setup.directory,
+            launcher: setup.launcher,
+        })
+    }
+
+    /// Another runtime on this machine, for a configuration that is written nowhere. Whoever drops it
+    /// ends what it has started.
+    pub(crate) fn beside(&self, config: Config) -> Result<Self, EngineFailure> {
+        Self::open(RuntimeSetup {
+            config: Arc::new(config),
+            definitions: None,
+            state: self.state.clone(),
+            redactor: self.redactor.clone(),
+            environment: self.environment.clone(),
+            directory: self.directory.clone(),
+            launcher: Arc::clone(&self.launcher),
         })
     }
 

@@ -54,6 +54,32 @@ pub(crate) fn tool(tools: &AgentTools, name: &str) -> EngineFailure {
     }
 }
 
+/// There is no such prompt of a server.
+pub(crate) fn prompt(server: &str, name: &str, known: &[&str]) -> EngineFailure {
+    let (server, shown) = (shown_line(server, SHOWN), shown_line(name, SHOWN));
+    let message = format!("the server `{server}` has no prompt `{shown}`");
+    let failure = EngineFailure::asker("unknown-prompt", message);
+    match nearest(name, known.iter().copied()) {
+        Some(near) => failure.hint(format!(
+            "did you mean `/{server}:{}`?",
+            shown_line(near, SHOWN)
+        )),
+        None if known.is_empty() => failure.hint("it offers no prompts"),
+        None => failure.hint(format!("`/mcp prompts {server}` lists them")),
+    }
+}
+
+/// The command that somebody meant who mistyped it: one letter off in a short name, two in a long one,
+/// or only the case.
+pub(crate) fn slip<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_ascii_lowercase();
+    known
+        .map(|known| (strsim::damerau_levenshtein(&name, known), known))
+        .filter(|(distance, known)| *distance <= (known.chars().count() / 3).clamp(1, 2))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
+
 /// The name that is most like another one, if any is.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();

@@ -53,7 +53,7 @@ impl Runtime {
                 tool: ToolChoice::Name(tool.name().as_str()),
                 arguments,
                 correlation: &request.correlation,
-                person: None,
+                persons: None,
                 approval: if request.approved {
                     Approval::Given
                 } else {

@@ -1,12 +1,18 @@
 //! The answer to each question.
 
 mod calling;
+mod commands;
+mod completing;
+mod definitions;
 pub(crate) mod logins;
 mod models;
 mod offers;
+mod prompting;
+mod reload;
 mod replies;
 pub(crate) mod running;
 mod sessions;
+mod skilled;
 
 use std::sync::Arc;
 
@@ -14,14 +20,15 @@ use futures_util::future::join_all;
 use openclaw_config::ValueOwner;
 use openclaw_content::shown_line;
 use openclaw_engine::{
-    ApprovalReport, ApprovalRequest, AuthKind, CallReport, CallRequest, ClientMetadata,
-    ClientMetadataQuery, DeletedSession, Engine, EngineFailure, GatewayReport, LoginAnswer,
-    LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsReport,
-    ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview, Pending,
-    PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ResourcesReport,
-    SecretRemark, SecretReport, SecretTrouble, SecretsQuery, SecretsReport, ServerDetails,
-    ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport, ShownState,
-    ToolsReport,
+    AddServer, AddedServer, ApprovalReport, ApprovalRequest, AuthKind, CallReport, CallRequest,
+    ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport, CompletionQuery,
+    CompletionReport, DefinitionsReport, DeletedSession, Engine, EngineFailure, GatewayReport,
+    LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport,
+    LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview,
+    Pending, PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
+    RemovedServer, ResourcesReport, SecretRemark, SecretReport, SecretTrouble, SecretsQuery,
+    SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionTranscript, SessionsQuery,
+    SessionsReport, SetServer, ShownState, SkillsQuery, SkillsReport, ToolsReport,
 };
 use openclaw_mcp::{AgentPlan, PlannedServer};
 
@@ -145,6 +152,43 @@ impl Engine for Runtime {
 
     fn prompt(&self, request: PromptRequest) -> Pending<'_, PromptReport> {
         Box::pin(self.answer_prompt(request))
+    }
+
+    fn commands(&self, query: CommandsQuery) -> Pending<'_, CommandsReport> {
+        Box::pin(async move { self.answer_commands(&query) })
+    }
+
+    fn skills(&self, query: SkillsQuery) -> Pending<'_, SkillsReport> {
+        Box::pin(async move {
+            Ok(skilled::report(
+                &self.agents,
+                &*self.agent(query.agent.as_deref())?,
+            ))
+        })
+    }
+
+    fn complete(&self, query: CompletionQuery) -> Pending<'_, CompletionReport> {
+        Box::pin(self.answer_complete(query))
+    }
+
+    fn definitions(&self, query: OfServer) -> Pending<'_, DefinitionsReport> {
+        Box::pin(std::future::ready(self.answer_definitions(&query)))
+    }
+
+    fn add_server(&self, request: AddServer) -> Pending<'_, AddedServer> {
+        Box::pin(self.answer_add_server(request))
+    }
+
+    fn set_server(&self, request: SetServer) -> Pending<'_, AddedServer> {
+        Box::pin(self.answer_set_server(request))
+    }
+
+    fn remove_server(&self, query: OneServer) -> Pending<'_, RemovedServer> {
+        Box::pin(self.answer_remove_server(query))
+    }
+
+    fn reload(&self) -> Pending<'_, ReloadReport> {
+        Box::pin(self.answer_reload())
     }
 
     fn sessions(&self, query: SessionsQuery) -> Pending<'_, SessionsReport> {

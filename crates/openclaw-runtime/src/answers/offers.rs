@@ -9,7 +9,7 @@ use openclaw_engine::{
     ResourcesReport, TemplateSummary,
 };
 use openclaw_mcp::{hide_content, hide_embedded, hide_text};
-use openclaw_mcp_client::{Connection, RequestError};
+use openclaw_mcp_client::{Connection, Prompt, PromptResult, RequestError};
 
 use crate::report::{content, embedded};
 use crate::runtime::Runtime;
@@ -79,23 +79,8 @@ impl Runtime {
         let mut prompts = Vec::new();
         let tools = self.servers.tools(&agent, None);
         for (server, catalog) in tools.catalogs().filter(|(name, _)| is_meant(&query, name)) {
-            prompts.extend(catalog.prompts.iter().cloned().map(|it| {
-                PromptSummary {
-                    server: server.to_owned(),
-                    name: it.name,
-                    title: it.title,
-                    description: it.description,
-                    arguments: it
-                        .arguments
-                        .into_iter()
-                        .map(|argument| PromptArgumentReport {
-                            name: argument.name,
-                            description: argument.description,
-                            required: argument.required,
-                        })
-                        .collect(),
-                }
-            }));
+            let offered = catalog.prompts.iter();
+            prompts.extend(offered.map(|it| prompt_summary(server, it)));
         }
         Ok(PromptsReport { prompts, problems })
     }
@@ -104,6 +89,24 @@ impl Runtime {
         &self,
         request: PromptRequest,
     ) -> Result<PromptReport, EngineFailure> {
+        let (server, name) = (request.server.clone(), request.name.clone());
+        let filled = self.filled_prompt(request).await?;
+        let messages = filled.messages.iter();
+        Ok(PromptReport {
+            server,
+            name,
+            description: filled.description,
+            messages: messages
+                .map(|message| PromptMessageReport {
+                    role: message.role.clone(),
+                    content: content(&message.content),
+                })
+                .collect(),
+        })
+    }
+
+    /// A prompt, filled in by its server; our credentials are hidden in it.
+    async fn filled_prompt(&self, request: PromptRequest) -> Result<PromptResult, EngineFailure> {
         let connection = self
             .connection(request.agent.as_deref(), &request.server)
             .await?;
@@ -117,18 +120,7 @@ impl Runtime {
         if let Some(description) = &mut filled.description {
             hide_text(description, &self.redactor);
         }
-        let messages = filled.messages.iter();
-        Ok(PromptReport {
-            server: request.server,
-            name: request.name,
-            description: filled.description,
-            messages: messages
-                .map(|message| PromptMessageReport {
-                    role: message.role.clone(),
-                    content: content(&message.content),
-                })
-                .collect(),
-        })
+        Ok(filled)
     }
 
     /// The connection to a server, which is started for it.
@@ -151,6 +143,24 @@ impl Runtime {
         let text = error.to_string();
         let text = self.redactor.redact(&text);
         EngineFailure::operation(code, shown_text(&text))
+    }
+}
+
+/// A prompt, as data.
+pub(super) fn prompt_summary(server: &str, prompt: &Prompt) -> PromptSummary {
+    let arguments = prompt.arguments.iter();
+    PromptSummary {
+        server: server.to_owned(),
+        name: prompt.name.clone(),
+        title: prompt.title.clone(),
+        description: prompt.description.clone(),
+        arguments: arguments
+            .map(|argument| PromptArgumentReport {
+                name: argument.name.clone(),
+                description: argument.description.clone(),
+                required: argument.required,
+            })
+            .collect(),
     }
 }
 

@@ -34,7 +34,7 @@ impl Runtime {
         };
         let found = self.sessions.list(SessionFilter { agent }).await;
         let found = found.map_err(TurnError::from)?;
-        let set_aside = stores_set_aside(&self.state).into_iter();
+        let set_aside = stores_set_aside(self.state.path()).into_iter();
         let set_aside = set_aside.map(|path| path.display().to_string());
         Ok(SessionsReport {
             sessions: found.iter().map(summary).collect(),
@@ -189,7 +189,7 @@ fn message(message: Message, outcome: &dyn Fn(&str) -> Option<ToolCallReport>) -
                 ..said(Speaker::Tool, texts.join("\n"))
             }
         }
-        Message::Summary { text } => said(Speaker::Summary, text.into_string()),
+        Message::Summary { text, .. } => said(Speaker::Summary, text.into_string()),
     }
 }
 

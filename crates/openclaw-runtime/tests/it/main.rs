@@ -1,0 +1,13 @@
+//! A runtime with real programs as servers: its configuration is changed while it runs, and commands
+//! are sent to it.
+
+#![cfg(target_os = "linux")]
+
+#[cfg(test)]
+mod changing;
+#[cfg(test)]
+mod house;
+#[cfg(test)]
+mod reloading;
+#[cfg(test)]
+mod speaking;
