@@ -69,6 +69,17 @@ pub const SESSIONS_STORE_LOCK: &str = "sessions/store.lock";
 /// The locks of single sessions.
 pub const SESSIONS_LOCKS: &str = "sessions/locks";
 
+/// What was typed in conversations.
+pub const CHAT_HISTORY: &str = "chat/history.json";
+/// Taken while it is written.
+pub const CHAT_HISTORY_LOCK: &str = "chat/history.lock";
+/// How many messages it has.
+pub const CHAT_HISTORY_ENTRIES: usize = 1_000;
+/// How long one of them may be, in bytes.
+pub const CHAT_HISTORY_ENTRY: usize = 16 * 1024;
+/// How long all of them may be together, in bytes.
+pub const CHAT_HISTORY_LIMIT: usize = 1_000_000;
+
 /// One kind of file in the state directory.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -92,6 +103,7 @@ pub fn entries() -> Vec<Entry> {
     entries.extend(logins());
     entries.push(results());
     entries.extend(sessions());
+    entries.extend(chat());
     entries
 }
 
@@ -265,6 +277,23 @@ fn sessions() -> Vec<Entry> {
             &format!("{SESSIONS_LOCKS}/<32 hex digits>.lock, .next"),
             "Taken while a turn of one session runs, and by the one who is next.",
         ),
+    ]
+}
+
+fn chat() -> Vec<Entry> {
+    vec![
+        Entry {
+            path: CHAT_HISTORY.to_owned(),
+            purpose: "What was typed in `openclaw chat`, for the arrow keys; credentials that are \
+                      known are hidden.",
+            quota: format!(
+                "{CHAT_HISTORY_ENTRIES} messages, {} MB together",
+                CHAT_HISTORY_LIMIT / 1_000_000
+            ),
+            version: Some(1),
+            deleting: "Safe at any time.",
+        },
+        lock(CHAT_HISTORY_LOCK, "Taken while that is written."),
     ]
 }
 

@@ -10,6 +10,7 @@
 //! | `logging` | where log lines go, redacted | |
 //! | `render` | what engines answer, as text for people | asking |
 //! | `signals` | being told to stop | what is stopped |
+//! | `terminal` | the modes of the terminal, put back on every way out | lines and keys |
 //! | `operation` | the identifier of what is being done | |
 //! | `panic` | what is said when we fail ourselves | |
 
@@ -23,6 +24,7 @@ mod output;
 mod panic;
 mod render;
 mod signals;
+mod terminal;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::failure::{Exit, Failure, Told};
-use crate::render::Page;
+use crate::render::{Page, Speech, cut};
 
 /// Where results and messages go.
 pub(crate) struct Output {
@@ -55,6 +55,7 @@ impl Output {
             page: Page {
                 width,
                 coloured: stdout.current_choice() != ColorChoice::Never,
+                speech: Speech::Shell,
             },
             stdout: Box::new(stdout),
             bytes: Box::new(io::stdout()),
@@ -178,6 +179,7 @@ impl Output {
                 .filter(|_| self.is_watched)
                 .map(|(width, _)| usize::from(width.0)),
             coloured: self.is_watched && AutoStream::choice(&io::stderr()) != ColorChoice::Never,
+            speech: Speech::Shell,
         }
     }
 
@@ -199,8 +201,15 @@ impl Output {
             return;
         }
         self.has_progress = line.is_some();
+        // A line that is wrapped could not be wiped off.
+        let width = self.messages_page().width.unwrap_or(usize::MAX);
+        let line = line.map(|line| cut(line, width.saturating_sub(1).max(1)));
         // Who can't be told what is going on is told how it ended.
-        let _ = write!(self.stderr, "\r\u{1b}[2K{}", line.unwrap_or_default());
+        let _ = write!(
+            self.stderr,
+            "\r\u{1b}[2K{}",
+            line.as_deref().unwrap_or_default()
+        );
         let _ = self.stderr.flush();
     }
 
@@ -322,6 +331,7 @@ pub(crate) mod tests {
                 page: Page {
                     width: Some(80),
                     coloured: false,
+                    speech: Speech::Shell,
                 },
                 is_terminal: false,
                 is_watched: false,

@@ -12,6 +12,8 @@ pub(crate) fn install(redactor: &Redactor, operation: OperationId) {
     let redactor = redactor.clone();
     std::panic::set_hook(Box::new(move |info| {
         let text = describe(info, &redactor, operation);
+        // Whatever was being typed: what is said now has to be readable.
+        crate::terminal::restore();
         // Not through the output module: the panic may have come from there.
         let _ = io::stderr().write_all(text.as_bytes());
         tracing::error!(target: crate::logging::FILE_ONLY, "{text}");

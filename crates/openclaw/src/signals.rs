@@ -2,12 +2,14 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
 
 use crate::failure::Signal;
+use crate::terminal;
 
 /// How long a command may take to stop well.
 const GRACE: Duration = Duration::from_secs(7);
@@ -19,6 +21,47 @@ const GRACE: Duration = Duration::from_secs(7);
 #[derive(Clone, Debug)]
 pub(crate) struct Signals {
     first: watch::Receiver<Option<Signal>>,
+    interrupts: Interrupts,
+}
+
+/// Hears Ctrl-C where that stops something smaller than the program.
+///
+/// Only while somebody has said so: else Ctrl-C ends the program, as any other signal.
+#[derive(Clone, Debug)]
+pub(crate) struct Interrupts {
+    heard: watch::Receiver<u64>,
+    are_caught: Arc<AtomicBool>,
+}
+
+/// As long as this lives, Ctrl-C does not end the program.
+#[derive(Debug)]
+pub(crate) struct Caught(Arc<AtomicBool>);
+
+impl Drop for Caught {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Interrupts {
+    /// Takes Ctrl-C over.
+    pub(crate) fn catch(&self) -> Caught {
+        self.are_caught.store(true, Ordering::Relaxed);
+        Caught(Arc::clone(&self.are_caught))
+    }
+
+    /// Forgets what was heard so far.
+    pub(crate) fn forget(&mut self) {
+        self.heard.mark_unchanged();
+    }
+
+    /// Waits for the next one.
+    pub(crate) async fn next(&mut self) {
+        if self.heard.changed().await.is_err() {
+            // The thread is gone, and nothing will be heard any more.
+            std::future::pending::<()>().await;
+        }
+    }
 }
 
 impl Signals {
@@ -32,18 +75,36 @@ impl Signals {
             platform::Source::new()?
         };
         let (sender, first) = watch::channel(None);
+        let (interrupted, heard) = watch::channel(0);
+        let are_caught = Arc::new(AtomicBool::new(false));
+        let interrupts = Interrupts {
+            heard,
+            are_caught: Arc::clone(&are_caught),
+        };
         std::thread::Builder::new()
             .name("signals".to_owned())
             .spawn(move || {
                 runtime.block_on(async {
-                    let signal = source.next().await;
+                    let signal = loop {
+                        match source.next().await {
+                            Signal::Interrupt if are_caught.load(Ordering::Relaxed) => {
+                                interrupted.send_modify(|count| *count += 1);
+                            }
+                            signal => break signal,
+                        }
+                    };
                     // Whoever no longer waits for it is about to leave.
                     let _ = sender.send(Some(signal));
                     let again = tokio::time::timeout(GRACE, source.next()).await;
                     leave(again.unwrap_or(signal));
                 });
             })?;
-        Ok(Self { first })
+        Ok(Self { first, interrupts })
+    }
+
+    /// Ctrl-C, for whoever wants to take it over.
+    pub(crate) fn interrupts(&self) -> Interrupts {
+        self.interrupts.clone()
     }
 
     /// Waits for the first signal.
@@ -63,6 +124,7 @@ impl Signals {
     pub(crate) fn silent() -> Self {
         Self {
             first: watch::channel(None).1,
+            interrupts: Interrupts::never(),
         }
     }
 
@@ -70,7 +132,23 @@ impl Signals {
     pub(crate) fn heard(signal: Signal) -> Self {
         Self {
             first: watch::channel(Some(signal)).1,
+            interrupts: Interrupts::never(),
         }
+    }
+}
+
+#[cfg(test)]
+impl Interrupts {
+    /// Nothing will be heard.
+    pub(crate) fn never() -> Self {
+        Self::by_hand().1
+    }
+
+    /// What is heard is up to the sender.
+    pub(crate) fn by_hand() -> (watch::Sender<u64>, Self) {
+        let (sender, heard) = watch::channel(0);
+        let are_caught = Arc::default();
+        (sender, Self { heard, are_caught })
     }
 }
 
@@ -89,6 +167,7 @@ pub(crate) fn delete_when_leaving(directory: Option<&Path>) {
     reason = "the rest of the program does not listen to whoever wants it to end"
 )]
 fn leave(signal: Signal) {
+    terminal::restore();
     let mut temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(directory) = temporary.take() {
         // There is nobody left to be told that it could not be.

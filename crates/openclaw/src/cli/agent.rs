@@ -1,4 +1,4 @@
-//! `openclaw agent`, `openclaw sessions` and `openclaw demo`
+//! `openclaw agent`, `openclaw chat` and `openclaw sessions`
 
 use std::path::PathBuf;
 
@@ -38,6 +38,26 @@ pub(crate) struct AgentOptions {
     pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) json: Json,
+}
+
+/// A conversation with an agent.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ChatOptions {
+    /// The agent that answers [default: the one of the session, else the default agent]
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+    /// Goes on with this session [default: the agent's main one]
+    #[arg(long, value_name = "KEY")]
+    pub(crate) session_key: Option<String>,
+    /// Begins a new session
+    #[arg(long, conflicts_with = "session_key")]
+    pub(crate) new: bool,
+    /// Asks this model, as PROVIDER/MODEL [default: the agent's]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Allows every tool without asking
+    #[arg(short, long)]
+    pub(crate) yes: bool,
 }
 
 /// What was said with agents.

@@ -298,17 +298,6 @@ pub(crate) enum TransportWord {
     Sse,
 }
 
-impl TransportWord {
-    /// The word in the configuration.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Stdio => "stdio",
-            Self::Http => "http",
-            Self::Sse => "sse",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::{CommandFactory, Parser};

@@ -11,7 +11,7 @@ use clap_complete::Shell;
 
 use crate::logging::{LogFormat, LogLevel};
 
-pub(crate) use agent::{AgentOptions, SessionsCommand, SessionsOptions, Store};
+pub(crate) use agent::{AgentOptions, ChatOptions, SessionsCommand, SessionsOptions, Store};
 pub(crate) use import::ImportOptions;
 pub(crate) use mcp::{
     AuthOptions, CallOptions, ConnectOptions, McpCommand, McpOptions, ReadOptions, TransportWord,
@@ -86,6 +86,8 @@ pub(crate) enum Command {
     },
     /// Sends a message to an agent and prints its reply
     Agent(Box<AgentOptions>),
+    /// Talks with an agent
+    Chat(Box<ChatOptions>),
     /// Uses and manages MCP servers
     #[command(arg_required_else_help = true)]
     Mcp(McpOptions),

@@ -6,15 +6,17 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use openclaw_engine::{
-    AgentReport, ApprovalReport, ApprovalRequest, AuthKind, CallReport, CallRequest,
-    ClientMetadata, ClientMetadataQuery, ContentsReport, Credentials, DeletedSession, Engine,
-    EngineFailure, GatewayReport, KeptLogin, LoginAnswer, LoginOffer, LoginReport, LoginRequest,
-    LoginsQuery, LoginsReport, LogoutReport, LogsReport, ModelsQuery, ModelsReport, OfServer,
-    OneLogin, OneServer, OneSession, Overview, Pending, PromptArgumentReport, PromptMessageReport,
-    PromptReport, PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest,
-    RegistrationKind, ResourceSummary, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails,
-    ServerReport, ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport,
-    ShownState, TemplateSummary, ToolReport, ToolsReport, TransportKind,
+    AddServer, AddedServer, AgentReport, ApprovalReport, ApprovalRequest, AuthKind, CallReport,
+    CallRequest, ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport,
+    CompletionQuery, CompletionReport, ContentsReport, Credentials, DefinitionsReport,
+    DeletedSession, Engine, EngineFailure, GatewayReport, KeptLogin, LoginAnswer, LoginOffer,
+    LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsReport, ModelsQuery,
+    ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview, Pending,
+    PromptArgumentReport, PromptMessageReport, PromptReport, PromptRequest, PromptSummary,
+    PromptsReport, ReadReport, ReadRequest, RegistrationKind, ReloadReport, RemovedServer,
+    ResourceSummary, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServerReport,
+    ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport, SetServer,
+    ShownState, SkillsQuery, SkillsReport, TemplateSummary, ToolReport, ToolsReport, TransportKind,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -410,6 +412,41 @@ impl Engine for Canned {
                 message("assistant", json!([{ "type": "image", "data": PNG }])),
             ],
         })
+    }
+
+    fn commands(&self, _: CommandsQuery) -> Pending<'_, CommandsReport> {
+        ready(CommandsReport::default())
+    }
+
+    fn skills(&self, _: SkillsQuery) -> Pending<'_, SkillsReport> {
+        ready(SkillsReport {
+            skills: Vec::new(),
+            problems: vec![format!("/w/skills/x/SKILL.md:2: {HOSTILE}")],
+        })
+    }
+
+    fn complete(&self, _: CompletionQuery) -> Pending<'_, CompletionReport> {
+        ready(CompletionReport::default())
+    }
+
+    fn definitions(&self, _: OfServer) -> Pending<'_, DefinitionsReport> {
+        ready(DefinitionsReport::default())
+    }
+
+    fn add_server(&self, request: AddServer) -> Pending<'_, AddedServer> {
+        unknown("unknown-server", &request.name, "")
+    }
+
+    fn set_server(&self, request: SetServer) -> Pending<'_, AddedServer> {
+        unknown("unknown-server", &request.name, "")
+    }
+
+    fn remove_server(&self, query: OneServer) -> Pending<'_, RemovedServer> {
+        unknown("unknown-server", &query.server, "")
+    }
+
+    fn reload(&self) -> Pending<'_, ReloadReport> {
+        ready(ReloadReport::default())
     }
 
     fn sessions(&self, query: SessionsQuery) -> Pending<'_, SessionsReport> {

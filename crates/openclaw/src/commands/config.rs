@@ -1,6 +1,6 @@
 //! `openclaw config …`
 
-use openclaw_config::{Loaded, Problem, Report, load, schema};
+use openclaw_config::{Loaded, Problem, Report, schema};
 use serde_json::{Value as Json, json};
 
 use crate::cli::ConfigCommand;
@@ -22,8 +22,7 @@ pub(super) fn run(session: &mut Session<'_>, command: ConfigCommand) -> Result<E
 
 fn validate(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure> {
     let location = session.location()?;
-    let loaded = load(&location, &session.environment);
-    session.learn(&loaded);
+    let loaded = session.definitions()?.load();
     let report = &loaded.report;
     let (errors, warnings) = (report.errors().count(), report.warnings().count());
     tracing::debug!(errors, warnings, "configuration checked");

@@ -3,7 +3,7 @@
 mod agents;
 mod checks;
 
-use openclaw_config::{Config, Launch, ValueOwner, load};
+use openclaw_config::{Config, Launch, ValueOwner};
 use openclaw_content::shown_text;
 use openclaw_engine::{AuthKind, LoginsQuery, OneServer, SecretsQuery, ServerReport, ShownState};
 use openclaw_state::StateDirectory;
@@ -11,7 +11,6 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::DoctorOptions;
 use crate::commands::Session;
-use crate::commands::configuration::unknown_server;
 use crate::commands::engine::{answered, with_engine, with_engine_in};
 use crate::commands::mcp::settled;
 use crate::failure::{Exit, Failure};
@@ -108,8 +107,7 @@ pub(super) fn run(
     options: DoctorOptions,
 ) -> Result<Exit, Failure> {
     let location = session.location()?;
-    let loaded = load(&location, &session.environment);
-    session.learn(&loaded);
+    let loaded = session.definitions()?.load();
     // Looked at before an engine is opened, which would mend some of it.
     let mut state = checks::state_directory(&location.state);
     state.extend(checks::other_openclaw(&location.state));
@@ -125,7 +123,7 @@ pub(super) fn run(
             let mut names = config.servers().map(|server| server.name.as_str());
             if !names.any(|known| known == wanted) {
                 let names = config.servers().map(|server| server.name.as_str());
-                return Err(unknown_server(wanted, names));
+                return Err(openclaw_definitions::unknown_server(wanted, names).into());
             }
         }
         findings.extend(secrets(session, config, scope)?);
@@ -238,7 +236,7 @@ fn agents(
     };
     let findings = state.and_then(|state| {
         with_engine_in(session, config.clone(), state, async |engine, session| {
-            agents::asked(engine, session, asks_services).await
+            agents::asked(engine, session, config.agents.keys(), asks_services).await
         })
     });
     match findings {

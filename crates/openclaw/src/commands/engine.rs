@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use openclaw_config::Config;
 use openclaw_content::shown_line;
+use openclaw_definitions::Definitions;
 use openclaw_engine::{Engine, Pending};
+use openclaw_process::{GuardianProgram, Launcher};
 use openclaw_runtime::{Runtime, RuntimeSetup};
 use openclaw_state::StateDirectory;
 
@@ -30,7 +32,8 @@ pub(super) fn with_engine<T>(
     question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let config = usable_config(session)?;
-    with_engine_of(session, config, question)
+    let (state, signals) = (session.state()?, listen()?);
+    with_engine_until(session, config, state, signals, question)
 }
 
 /// Asks an engine that has the servers of some other configuration.
@@ -51,7 +54,8 @@ pub(super) fn with_engine_in<T>(
     question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let signals = listen()?;
-    with_engine_until(session, config, state, signals, question)
+    let setup = setup(session, config, None, state);
+    with_runtime(session, setup, signals, question)
 }
 
 /// Hears from now on whether somebody wants us to stop.
@@ -63,7 +67,23 @@ fn cannot_begin(error: &std::io::Error) -> Failure {
     Failure::failed("system", format!("cannot begin: {error}"))
 }
 
-/// The same for whoever has begun to listen before.
+/// Does what waits, where no engine is asked.
+pub(super) fn awaited<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = runtime()?;
+    let done = runtime.block_on(work);
+    runtime.shutdown_background();
+    Ok(done)
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| cannot_begin(&error))
+}
+
+/// Asks an engine that has the servers of the session's own configuration, and can change it; for
+/// whoever has begun to listen before.
 pub(super) fn with_engine_until<T>(
     session: &mut Session<'_>,
     config: Config,
@@ -71,19 +91,37 @@ pub(super) fn with_engine_until<T>(
     signals: Signals,
     question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let parts = RuntimeSetup {
+    let definitions = session.definitions()?;
+    let setup = setup(session, config, Some(definitions), state);
+    with_runtime(session, setup, signals, question)
+}
+
+fn setup(
+    session: &Session<'_>,
+    config: Config,
+    definitions: Option<Definitions>,
+    state: StateDirectory,
+) -> RuntimeSetup {
+    RuntimeSetup {
         config: Arc::new(config),
+        definitions,
         state,
         redactor: session.redactor.clone(),
         environment: std::env::vars_os().collect(),
         directory: session.environment.directory().to_owned(),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| cannot_begin(&error))?;
+        launcher: Arc::new(Launcher::new(GuardianProgram::this_program())),
+    }
+}
+
+fn with_runtime<T>(
+    session: &mut Session<'_>,
+    setup: RuntimeSetup,
+    signals: Signals,
+    question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let runtime = runtime()?;
     let result = runtime.block_on(async {
-        let engine = Runtime::open(parts)?;
+        let engine = Runtime::open(setup)?;
         ask(&engine, signals, session, question).await
     });
     // What still runs on other threads, such as a lookup of a name, is not waited for.

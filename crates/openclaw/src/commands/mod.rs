@@ -3,22 +3,28 @@
 mod agent;
 #[cfg(test)]
 mod canned;
+mod chat;
 mod config;
 mod configuration;
 mod demo;
 mod doctor;
 mod documents;
 mod engine;
+mod keyboard;
 mod mcp;
 mod sessions;
+mod spelling;
 mod status;
+mod turn;
 mod typed;
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
 
 use clap::Parser;
 use clap::error::ErrorKind;
-use openclaw_config::{Config, Environment, Loaded, Location, Overrides};
+use openclaw_config::{Environment, Location, Overrides};
+use openclaw_definitions::Definitions;
 use openclaw_secrets::Redactor;
 use openclaw_state::StateDirectory;
 
@@ -38,19 +44,17 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Makes sure that no output shows a credential of the configuration.
-    fn learn(&self, loaded: &Loaded) {
-        let own = loaded.config.as_ref().map(Config::credentials);
-        for secret in own.iter().flatten().chain(&loaded.credentials) {
-            // What is too short or too common to be told apart stays readable.
-            let _ = self.redactor.learn(secret);
-        }
-    }
-
     /// The files that apply.
     fn location(&self) -> Result<Location, Failure> {
         Location::find(&self.overrides, &self.environment)
             .map_err(|error| Failure::usage("location", error.to_string()))
+    }
+
+    /// The definitions of servers in those files.
+    fn definitions(&self) -> Result<Definitions, Failure> {
+        let environment = self.environment.clone();
+        let redactor = self.redactor.clone();
+        Ok(Definitions::new(self.location()?, environment, redactor))
     }
 
     /// The directory for what outlives this process, made where it is missing.
@@ -85,8 +89,10 @@ pub(crate) fn run(
         .ok()
         .filter(|_| !is_tour)
         .map(|location| location.state);
+    let is_typed_on = matches!(cli.command, Command::Chat(_)) && io::stdin().is_terminal();
     logging::start(
         cli.global.log_level,
+        is_typed_on,
         cli.global.log_format,
         state.as_deref(),
         redactor,
@@ -104,6 +110,7 @@ pub(crate) fn run(
         Command::Demo { json } => demo::run(&mut session, json.wanted),
         Command::DemoServer => demo::serve(session.output),
         Command::Agent(options) => agent::run(&mut session, *options),
+        Command::Chat(options) => chat::run(&mut session, *options),
         Command::Sessions(options) => sessions::run(&mut session, options),
         Command::Mcp(options) => mcp::run(&mut session, options),
         Command::Status { json } => status::run(&mut session, json.wanted),

@@ -63,9 +63,11 @@ pub(crate) enum LogFormat {
 /// Starts logging to stderr and, from the first line that belongs there, to the state directory.
 ///
 /// Unless somebody asks for more, what servers and models say and do is only for the file: a
-/// person who runs a command wants to see its result.
+/// person who runs a command wants to see its result. Where somebody types, nothing may be written in
+/// between, so that all of it is only for the file.
 pub(crate) fn start(
     level: Option<LogLevel>,
+    is_typed_on: bool,
     format: LogFormat,
     state: Option<&Path>,
     redactor: &Redactor,
@@ -75,8 +77,13 @@ pub(crate) fn start(
         let others = OTHERS.map(|target| (target, LevelFilter::ERROR));
         stderr_filter = stderr_filter.with_targets(others);
     }
+    let is_silent = is_typed_on && level.is_none();
     let level = level.map_or(LevelFilter::WARN, LevelFilter::from);
-    let stderr_filter = stderr_filter.with_default(level);
+    let stderr_filter = if is_silent {
+        Targets::new().with_default(LevelFilter::OFF)
+    } else {
+        stderr_filter.with_default(level)
+    };
     let stderr = StderrSink::new(redactor);
     let stderr = match format {
         LogFormat::Human => tracing_subscriber::fmt::layer()

@@ -4,7 +4,7 @@ use openclaw_content::shown_line;
 use serde_json::{Value as Json, json};
 use unicode_width::UnicodeWidthStr;
 
-use crate::render::{LINE, Page, StoredCredential, Tone, count, name, padded};
+use crate::render::{LINE, Page, StoredCredential, Tone, count, credential, name, padded};
 
 /// The columns of a name that stands beside its target.
 const WIDEST: usize = 30;
@@ -162,7 +162,7 @@ fn server(line: &ImportLine, column: usize, page: Page) -> String {
                 "would be stored in"
             };
             for stored in stored {
-                text.push_str(&format!("{margin}{}", stored.line(verb)));
+                text.push_str(&format!("{margin}{}", credential(stored, verb)));
             }
             text
         }

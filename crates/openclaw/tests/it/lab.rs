@@ -1,7 +1,7 @@
 //! A home directory whose configuration has fake servers, and proof that none of them is left.
 
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use openclaw_testkit::leaks::{processes_with_argument, wait_until};
@@ -160,6 +160,21 @@ impl Lab {
         markers
             .map(|marker| processes_with_argument(marker).len())
             .sum()
+    }
+
+    /// Ends the servers that are programs, without asking them.
+    pub(crate) fn kill_servers(&self) {
+        for fake in &self.fakes {
+            for pid in processes_with_argument(fake.marker()) {
+                let killed = Command::new("kill").args(["-9", &pid.to_string()]).status();
+                assert!(killed.is_ok(), "{pid}");
+            }
+        }
+    }
+
+    /// Whether it has servers that are programs.
+    pub(crate) fn has_programs(&self) -> bool {
+        !self.fakes.is_empty()
     }
 
     /// Whether all processes are gone before the time is over.

@@ -8,6 +8,9 @@ mod calling;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod canary;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod chat;
 #[cfg(test)]
 mod command_line;
 #[cfg(test)]
@@ -15,6 +18,9 @@ mod config;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod connecting;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod console;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod demo;
@@ -47,11 +53,18 @@ mod real;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod scripted;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod searching;
 #[cfg(test)]
 mod sessions;
+mod slash;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod stopping;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod streaming;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod talking;

@@ -1,8 +1,9 @@
 //! Runs of the program in a directory of their own.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value as Json;
 
@@ -64,6 +65,21 @@ impl Home {
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         self.finish(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs something that reads its standard input.
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &str) -> Run {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        drop(stdin);
+        self.finish(child.wait_with_output().unwrap())
     }
 
     /// What a run left, with the home directory's name taken out.

@@ -4,6 +4,7 @@
 mod keyring;
 mod logins;
 mod models;
+mod questions;
 
 use std::path::Path;
 

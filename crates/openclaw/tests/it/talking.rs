@@ -93,7 +93,7 @@ fn a_person_is_asked_and_only_a_yes_runs_the_tool() {
     };
     let (code, screen) = ask("n");
     assert_eq!((code, lab.calls()), (Some(0), 0), "{screen}");
-    assert!(screen.contains("mcp_fake_echo … "), "{screen}");
+    assert!(screen.contains("mcp_fake_echo (fake) … "), "{screen}");
     let (code, screen) = ask("y");
     assert_eq!((code, lab.calls()), (Some(0), 1), "{screen}");
     let (code, screen) = ask("a");

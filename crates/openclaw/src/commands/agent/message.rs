@@ -16,8 +16,10 @@ use crate::failure::Failure;
 const LARGEST_MESSAGE: u64 = 16 * 1024 * 1024;
 /// How large a file may be that comes with it.
 const LARGEST_FILE: u64 = 15 * 1024 * 1024;
-const MOST_IMAGES: usize = 10;
-const MOST_FILES: usize = 5;
+/// How many images a message can have.
+pub(in crate::commands) const MOST_IMAGES: usize = 10;
+/// How many other files.
+pub(in crate::commands) const MOST_FILES: usize = 5;
 /// How many bytes tell what a file is.
 const HEAD: usize = 512;
 /// How much of a file's name is kept.
@@ -45,7 +47,8 @@ pub(super) fn compose(
             return Err(Failure::usage("usage", message));
         }
     }
-    let images = options.images.iter().map(|path| image(path));
+    let hint = "send any other file with `--file`";
+    let images = options.images.iter().map(|path| image(path, hint));
     let files = options.files.iter().map(|path| file(path));
     let attachments: Vec<Attachment> = images.chain(files).collect::<Result<_, _>>()?;
     let message = text(options, input, !attachments.is_empty())?;
@@ -104,7 +107,8 @@ fn too_long() -> Failure {
         .hint("send a file along with `--file`, or let the agent read it with a tool")
 }
 
-fn image(path: &Path) -> Result<Attachment, Failure> {
+/// Reads an image; the hint says how other files are sent.
+pub(in crate::commands) fn image(path: &Path, hint: &str) -> Result<Attachment, Failure> {
     let bytes = contents(path)?;
     let kind = sniffed(&bytes).filter(|kind| {
         use MediaKind::{Gif, Jpeg, Png, Webp};
@@ -114,12 +118,13 @@ fn image(path: &Path) -> Result<Attachment, Failure> {
         Some(kind) => Ok(attachment(path, kind.media_type(), &bytes)),
         None => {
             let message = format!("{} is not a PNG, JPEG, GIF or WebP image", shown(path));
-            Err(Failure::usage("attachment", message).hint("send any other file with `--file`"))
+            Err(Failure::usage("attachment", message).hint(hint))
         }
     }
 }
 
-fn file(path: &Path) -> Result<Attachment, Failure> {
+/// Reads any other file.
+pub(in crate::commands) fn file(path: &Path) -> Result<Attachment, Failure> {
     let bytes = contents(path)?;
     // Drawings in SVG are text, and nothing that takes images takes them.
     let kind = sniffed(&bytes).filter(|kind| *kind != MediaKind::Svg);

@@ -1,11 +1,13 @@
-//! Agents: whether their models can be asked, their workspaces are there, their sessions are well.
+//! Agents: whether their models can be asked, their workspaces and skills can be used, their sessions
+//! are well.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use openclaw_config::Config;
+use openclaw_config::{AgentId, Config};
 use openclaw_content::shown_line;
 use openclaw_engine::{
     Credentials, Engine, ModelReport, ModelsQuery, ModelsReport, SessionsQuery, SessionsReport,
+    SkillsQuery,
 };
 
 use crate::commands::Session;
@@ -21,6 +23,7 @@ const SHOWN: usize = 1_000;
 pub(super) async fn asked(
     engine: &dyn Engine,
     session: &mut Session<'_>,
+    agents: impl Iterator<Item = &AgentId>,
     asks_services: bool,
 ) -> Result<Vec<Finding>, Failure> {
     let query = ModelsQuery { ask: asks_services };
@@ -36,7 +39,24 @@ pub(super) async fn asked(
         Ok(report) => sessions(&report),
         Err(failure) => vec![unanswered("sessions", failure)?],
     });
+    let mut problems = BTreeSet::new();
+    for agent in agents {
+        let agent = Some(agent.to_string());
+        match engine.skills(SkillsQuery { agent }).await {
+            Ok(report) => problems.extend(report.problems),
+            Err(failure) => findings.push(unanswered("skills", failure.into())?),
+        }
+    }
+    // Agents may share the directories.
+    findings.extend(problems.iter().map(|problem| skill(problem)));
     Ok(findings)
+}
+
+/// A file of a skill that can't be used.
+fn skill(problem: &str) -> Finding {
+    let message = format!("a skill is left out: {}", shown_line(problem, SHOWN));
+    Finding::new(Level::Warning, "skills", message)
+        .fix("`/skill` in a conversation lists the others")
 }
 
 fn unanswered(area: &'static str, failure: Failure) -> Result<Finding, Failure> {

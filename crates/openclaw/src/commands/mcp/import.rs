@@ -6,22 +6,26 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use openclaw_config::Config;
+use openclaw_definitions::{Definitions, Keeper, NewServer, Written, has_credentials, server_name};
+use openclaw_engine::{EngineFailure, ServerEntry};
 use openclaw_import::{Found, ImportedServer, Platform, Source, Surroundings, Variables, find};
 use serde_json::Value as Json;
 
 use crate::cli::ImportOptions;
 use crate::commands::Session;
 use crate::commands::configuration::{find_agent, usable_config};
-use crate::commands::mcp::credentials::credentials;
-use crate::commands::mcp::entry::{self, NewServer};
-use crate::commands::mcp::keeping::{Keeper, KeptServer};
-use crate::commands::mcp::{definitions, trial};
+use crate::commands::engine::awaited;
+use crate::commands::mcp::waiting::Patience;
 use crate::failure::{Exit, Failure, Told};
 use crate::render::{self, ImportLine, ImportOutcome, ImportReport, ImportedFile};
 
 use standing::Standing;
 
 pub(super) fn run(session: &mut Session<'_>, options: &ImportOptions) -> Result<Exit, Failure> {
+    awaited(import(session, options))?
+}
+
+async fn import(session: &mut Session<'_>, options: &ImportOptions) -> Result<Exit, Failure> {
     let source = match &options.from {
         None => Source::All,
         Some(text) => text
@@ -31,18 +35,18 @@ pub(super) fn run(session: &mut Session<'_>, options: &ImportOptions) -> Result<
     let found = find(&source, &surroundings(session)?);
     check_presence(&source, &found)?;
     let mut import = Import {
+        definitions: session.definitions()?,
         known: usable_config(session)?,
         options,
         taken: BTreeMap::new(),
         warnings: Vec::new(),
         unwritten: 0,
         keyring: None,
-        interruption: None,
     };
     let mut files = Vec::new();
     let mut ended = Ok(());
     for file in &found {
-        let (imported, looked) = import.file(session, file);
+        let (imported, looked) = import.file(session, file).await;
         files.push(imported);
         if looked.is_err() {
             ended = looked;
@@ -102,6 +106,7 @@ fn check_presence(source: &Source, found: &[Found]) -> Result<(), Failure> {
 
 /// An import on its way.
 struct Import<'o> {
+    definitions: Definitions,
     /// The configuration as it was before.
     known: Config,
     options: &'o ImportOptions,
@@ -112,19 +117,19 @@ struct Import<'o> {
     unwritten: usize,
     /// The keyring, once a server came that has something to do with it.
     keyring: Option<LookedFor>,
-    /// Somebody stopped it when a server was written.
-    interruption: Option<Failure>,
 }
 
 /// A keyring that was looked for.
 struct LookedFor {
     keeper: Keeper,
     is_absent: bool,
+    /// Hears whether somebody wants to stop the import.
+    patience: Patience,
 }
 
 impl Import<'_> {
     /// What became of the servers of a file, as far as it went.
-    fn file(
+    async fn file(
         &mut self,
         session: &mut Session<'_>,
         file: &Found,
@@ -136,13 +141,14 @@ impl Import<'_> {
             problems: told(session, &file.problems),
         };
         for server in &file.servers {
-            let ended = match self.server(session, file, server) {
+            let ended = match self.server(session, file, server).await {
                 Ok(outcome) => {
                     imported.lines.push(ImportLine {
                         name: server.name.clone(),
                         outcome,
                     });
-                    self.interruption.take()
+                    let keyring = self.keyring.as_ref();
+                    keyring.and_then(|it| it.patience.ended().err())
                 }
                 Err(failure) => Some(failure),
             };
@@ -153,7 +159,7 @@ impl Import<'_> {
         (imported, Ok(()))
     }
 
-    fn server(
+    async fn server(
         &mut self,
         session: &mut Session<'_>,
         file: &Found,
@@ -163,14 +169,14 @@ impl Import<'_> {
             let reason = format!("a server of this name is taken from {other}");
             return Ok(ImportOutcome::Skipped(reason));
         }
-        let new = match entry::server_name(&server.name) {
+        let new = match server_name(&server.name) {
             Ok(name) => NewServer {
                 name,
-                entry: server.entry.clone(),
+                entry: ServerEntry(server.entry.clone()),
             },
             Err(failure) => return refused(session, failure),
         };
-        let trial = match trial::judged(session, &new, &self.known) {
+        let trial = match self.definitions.judged(&new, &self.known).await {
             Ok(trial) => trial,
             Err(failure) => return refused(session, failure),
         };
@@ -181,7 +187,7 @@ impl Import<'_> {
             is_written: false,
         };
         let place = format!("{} ({})", file.client, file.path.display());
-        match self.standing(session, &trial.config, &new)? {
+        match self.standing(session, &trial.config, &new).await? {
             Standing::Same => {
                 taken.note("it is there already, with the same definition");
                 self.taken.insert(server.name.clone(), place);
@@ -201,10 +207,10 @@ impl Import<'_> {
             }
             Standing::Other | Standing::Unknown(_) | Standing::New => {}
         }
-        let had = match self.write(session, &new, trial.warnings) {
+        let leftovers = match self.write(session, &new, trial.warnings).await {
             Ok(written) => {
                 taken.set_stored(written.stored, !self.options.dry_run);
-                written.had
+                written.leftovers
             }
             Err(Failure::Told(told)) => {
                 self.unwritten += 1;
@@ -214,80 +220,85 @@ impl Import<'_> {
         };
         self.warnings.extend(trial.remarks);
         self.taken.insert(server.name.clone(), place);
-        if !had.is_empty() {
-            let keeper = &mut self.keyring(session)?.keeper;
-            let forgotten = keeper.forget(session, had)?;
+        if !leftovers.is_empty() {
+            let keyring = self.keyring(session).await?;
+            let mut waiting = keyring.patience.with(session.output);
+            let forgotten = keyring.keeper.forget(leftovers, &mut waiting).await?;
             for line in render::forgotten(&forgotten.deleted).lines() {
                 taken.note(line);
             }
             self.warnings.extend(forgotten.warnings);
-            self.interruption = forgotten.interruption;
         }
         Ok(taken)
     }
 
     /// Writes a server, its credentials to the keyring where there is one.
-    fn write(
+    async fn write(
         &mut self,
         session: &mut Session<'_>,
         new: &NewServer,
         warnings: Vec<String>,
-    ) -> Result<KeptServer, Failure> {
+    ) -> Result<Written, Failure> {
         let (force, is_rehearsal) = (self.options.force, self.options.dry_run);
         let is_for_keyring = !self.options.no_keyring
-            && !credentials(&new.entry).is_empty()
-            && !self.keyring(session)?.is_absent;
+            && has_credentials(&new.entry)
+            && !self.keyring(session).await?.is_absent;
         let mut written = match &mut self.keyring {
             Some(LookedFor { keeper, .. }) if is_for_keyring && is_rehearsal => {
-                let (entry, stored) = keeper.rehearse(new)?;
-                KeptServer {
-                    warnings: trial::left(session, new, entry, &self.known)?,
-                    stored,
-                    ..KeptServer::default()
+                let rehearsed = keeper.rehearse(new, &self.known).await?;
+                Written {
+                    warnings: rehearsed.warnings,
+                    stored: rehearsed.stored,
+                    ..Written::default()
                 }
             }
-            Some(LookedFor { keeper, .. }) if is_for_keyring => {
-                keeper.write(session, new, &self.known, force)?
+            Some(LookedFor {
+                keeper, patience, ..
+            }) if is_for_keyring => {
+                let mut waiting = patience.with(session.output);
+                let written = keeper.write(new, &self.known, force, &mut waiting).await;
+                written.map_err(|error| patience.failure(error))?
             }
-            _ if is_rehearsal => KeptServer {
+            _ if is_rehearsal => Written {
                 warnings,
-                ..KeptServer::default()
+                ..Written::default()
             },
-            _ => {
-                let edited = definitions::write(session, &new.name, new.entry.clone(), force)?;
-                KeptServer {
-                    path: edited.path,
-                    had: edited.had,
-                    warnings,
-                    stored: Vec::new(),
-                }
-            }
+            _ => Written {
+                warnings,
+                ..self.definitions.write(new, force).await?
+            },
         };
         self.warnings.append(&mut written.warnings);
         Ok(written)
     }
 
     /// Looks for a keyring, once, when the first server comes that has something to do with it.
-    fn keyring(&mut self, session: &mut Session<'_>) -> Result<&mut LookedFor, Failure> {
+    async fn keyring(&mut self, session: &mut Session<'_>) -> Result<&mut LookedFor, Failure> {
         if let Some(found) = self.keyring.take() {
             return Ok(self.keyring.insert(found));
         }
-        let mut keeper = Keeper::new(session)?;
+        let mut keeper = self.definitions.keeper();
         if self.options.dry_run || self.options.no_keyring {
             keeper = keeper.silent();
         }
-        let absence = keeper.absence(session.output)?;
+        let mut patience = Patience::default();
+        let absence = keeper.absence(&mut patience.with(session.output)).await;
+        let absence = absence.map_err(|error| patience.failure(error))?;
         let is_absent = absence.is_some();
         if !self.options.no_keyring {
             self.warnings.extend(absence);
         }
-        Ok(self.keyring.insert(LookedFor { keeper, is_absent }))
+        Ok(self.keyring.insert(LookedFor {
+            keeper,
+            is_absent,
+            patience,
+        }))
     }
 }
 
 /// A server that can't be used is left out; that nothing can be checked at all is a failure.
-fn refused(session: &Session<'_>, failure: Failure) -> Result<ImportOutcome, Failure> {
-    match failure {
+fn refused(session: &Session<'_>, failure: EngineFailure) -> Result<ImportOutcome, Failure> {
+    match Failure::from(failure) {
         Failure::Told(told) if told.exit == Exit::Usage => Ok(skipped(session, &told)),
         other => Err(other),
     }

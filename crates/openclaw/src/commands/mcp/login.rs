@@ -6,8 +6,8 @@ use std::time::SystemTime;
 
 use openclaw_content::shown_line;
 use openclaw_engine::{
-    ClientMetadataQuery, Engine, LoginAnswer, LoginOffer, LoginReport, LoginRequest, LogoutReport,
-    OneLogin, OneServer,
+    ClientMetadataQuery, Engine, LoginAnswer, LoginOffer, LoginReport, LoginRequest, OneLogin,
+    OneServer,
 };
 use url::Url;
 
@@ -16,9 +16,10 @@ use crate::cli::AuthOptions;
 use crate::commands::Session;
 use crate::commands::engine::{answered, with_engine};
 use crate::commands::mcp::words;
+use crate::commands::turn::{show_address, yes_or_no};
 use crate::commands::typed::Typed;
 use crate::failure::{Exit, Failure};
-use crate::render::{self, qr};
+use crate::render;
 
 /// How much of a name or a reason is shown.
 const SHOWN: usize = 1_000;
@@ -82,7 +83,8 @@ pub(super) async fn offered(
     session.output.explain(&question)?;
     // Whoever closes the input has said no.
     let answer = Typed::here().next().await;
-    let is_yes = answer.is_some_and(|line| matches!(line.trim(), "" | "y" | "Y" | "yes"));
+    let is_yes =
+        answer.is_some_and(|line| line.trim().is_empty() || yes_or_no(&line) == Some(true));
     if is_yes {
         let login = Login {
             agent,
@@ -122,7 +124,7 @@ impl Login {
         session.output.warn(&offer.remarks)?;
         session.output.explain(&introduction(&offer))?;
         let opened = self.open(&offer).await;
-        Self::show_address(session, &offer, &opened)?;
+        show_address(&offer.url, &opened, session.output)?;
         self.wait(engine, session, &offer).await
     }
 
@@ -130,32 +132,6 @@ impl Login {
         let browser = self.browser.as_ref().ok_or(None)?;
         let url = Url::parse(&offer.url).map_err(|_| Some(NotOpened::NotWeb))?;
         browser.open(&url).await.map_err(Some)
-    }
-
-    /// Shows the address to open; also as a code, if the browser may be on a phone.
-    fn show_address(
-        session: &mut Session<'_>,
-        offer: &LoginOffer,
-        opened: &Result<(), Option<NotOpened>>,
-    ) -> Result<(), Failure> {
-        let text = match opened {
-            Ok(()) => "A browser was opened. If it does not show the login, open this address:\n",
-            Err(None) => "Open this address in a browser, on any machine:\n",
-            Err(Some(reason)) => {
-                let reason = shown_line(&reason.to_string(), SHOWN);
-                session.output.explain(&format!("{reason}\n"))?;
-                "Open this address in a browser, on any machine:\n"
-            }
-        };
-        session.output.explain(text)?;
-        session.output.show_address(&offer.url)?;
-        if opened.is_err() && session.output.is_watched() {
-            match qr::code(&offer.url, session.output.messages_page(), lines()) {
-                Ok(code) => session.output.show_drawing(&code)?,
-                Err(reason) => tracing::debug!("no QR code: {reason}"),
-            }
-        }
-        Ok(())
     }
 
     /// Waits for the browser, and takes what the person pastes meanwhile.
@@ -209,12 +185,6 @@ async fn pasted() -> String {
         Some(line) => line,
         None => pending().await,
     }
-}
-
-/// How many lines the terminal shows at once.
-fn lines() -> Option<usize> {
-    let (_, height) = terminal_size::terminal_size_of(std::io::stderr())?;
-    Some(usize::from(height.0))
 }
 
 /// Who is asked, and as whom.
@@ -282,33 +252,10 @@ pub(super) fn logout(
         if json {
             session.output.print_report(&report)?;
         } else {
-            session.output.print(&logout_words(&report))?;
+            session.output.print(&render::logged_out(&report))?;
         }
         Ok(Exit::Done)
     })
-}
-
-pub(super) fn logout_words(report: &LogoutReport) -> String {
-    let server = render::name(&report.server);
-    if !report.was_logged_in {
-        return format!("{server}: nobody was logged in\n");
-    }
-    match (report.revoked, &report.reason) {
-        (Some(true), _) => {
-            format!("{server}: logged out, also at the authorization server\n")
-        }
-        (Some(false), reason) => {
-            let reason = shown_line(reason.as_deref().unwrap_or("it is not known why"), SHOWN);
-            format!(
-                "{server}: logged out here; the login was not withdrawn at the authorization \
-                 server: {reason}\n"
-            )
-        }
-        (None, _) => format!(
-            "{server}: logged out here; the authorization server offers no way to withdraw a \
-             login, so it ends by itself\n"
-        ),
-    }
 }
 
 pub(super) fn client_metadata(

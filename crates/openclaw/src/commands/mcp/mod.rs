@@ -7,30 +7,21 @@
 //! | `offers` | resources and prompts |
 //! | `login` | logging in to servers and out |
 //! | `connect` | a new server: tried, then written |
-//! | `trial` | a configuration that has nothing but a new server |
-//! | `entry` | the definition of a new server, from the command line |
 //! | `import` | servers of other clients: found, checked, written |
-//! | `credentials` | which credentials of a definition can be kept elsewhere |
-//! | `keeping` | those credentials in the keyring: stored, found again, deleted |
-//! | `naming` | the name of a new server that was given none |
 //! | `definitions` | definitions in the configuration: shown, written, deleted |
-//! | `words` | `KEY=VALUE`, and JSON from the command line |
+//! | `waiting` | waiting for the keyring, until somebody wants us to stop |
+//! | `words` | what stands on the standard input in place of a word |
 
 mod connect;
-mod credentials;
 mod definitions;
-mod entry;
 mod import;
-mod keeping;
 mod login;
-mod naming;
 mod offers;
 mod servers;
 mod tools;
-mod trial;
+mod waiting;
 mod words;
 
-use openclaw_config::load;
 use serde::Serialize;
 
 use crate::cli::{McpCommand, McpOptions};
@@ -105,8 +96,7 @@ pub(super) fn run(session: &mut Session<'_>, options: McpOptions) -> Result<Exit
 /// Makes sure that there is such an agent. A configuration that can't be used is for the command to
 /// tell.
 fn check_agent(session: &mut Session<'_>, name: &str) -> Result<(), Failure> {
-    let loaded = load(&session.location()?, &session.environment);
-    session.learn(&loaded);
+    let loaded = session.definitions()?.load();
     match &loaded.config {
         Some(config) => find_agent(config, Some(name)).map(drop),
         None => Ok(()),

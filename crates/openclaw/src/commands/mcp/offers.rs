@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::cli::ReadOptions;
 use crate::commands::Session;
 use crate::commands::engine::{answered, with_engine};
-use crate::commands::mcp::{print_listing, words};
+use crate::commands::mcp::print_listing;
 use crate::failure::{Exit, Failure};
 use crate::render;
 
@@ -121,7 +121,7 @@ pub(super) fn prompt(
     arguments: &[String],
     json: bool,
 ) -> Result<Exit, Failure> {
-    let arguments = words::pairs(arguments)?
+    let arguments = openclaw_definitions::pairs(arguments)?
         .into_iter()
         .map(|(name, value)| (name, Json::String(value)))
         .collect();

@@ -48,7 +48,7 @@ pub(super) fn call(
             Some(text) => words::object(text, "the value of --args")?,
             None => serde_json::Map::new(),
         },
-        words: words::pairs(&options.words)?,
+        words: openclaw_definitions::pairs(&options.words)?,
     };
     let request = CallRequest {
         agent,

@@ -1,6 +1,4 @@
-//! `KEY=VALUE`, and JSON from the command line.
-//!
-//! Messages name the key at most: values may be credentials.
+//! What may stand on the standard input in place of a word of the command line.
 
 use std::io::{BufRead as _, Read};
 
@@ -14,67 +12,12 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 /// How much of one line is read from it.
 const LONGEST_LINE: u64 = 64 * 1024;
 
-/// Reads `KEY=VALUE`; the value may be empty and may contain `=`.
-pub(super) fn pairs(texts: &[String]) -> Result<Vec<(String, String)>, Failure> {
-    texts
-        .iter()
-        .enumerate()
-        .map(|(index, text)| {
-            pair(text, &['=']).ok_or_else(|| {
-                Failure::usage(
-                    "usage",
-                    format!("argument {} is not of the form KEY=VALUE", index + 1),
-                )
-                .hint("give JSON with `--args '{…}'` where a value has another form")
-            })
-        })
-        .collect()
-}
-
-/// Reads what was given with an option such as `--env`.
-pub(super) fn variables(texts: &[String]) -> Result<Map<String, Json>, Failure> {
-    named(texts, "--env", &['='])
-}
-
-/// Reads what was given with `--header`, in the form of a header, too.
-pub(super) fn headers(texts: &[String]) -> Result<Map<String, Json>, Failure> {
-    named(texts, "--header", &['=', ':'])
-}
-
-fn named(texts: &[String], option: &str, marks: &[char]) -> Result<Map<String, Json>, Failure> {
-    let mut values = Map::new();
-    for text in texts {
-        let (name, value) = pair(text, marks)
-            .ok_or_else(|| Failure::usage("usage", format!("`{option}` takes NAME=VALUE")))?;
-        if values.contains_key(&name) {
-            let message = format!("`{option}` gives {name:?} twice");
-            return Err(Failure::usage("usage", message));
-        }
-        values.insert(name, Json::String(value));
-    }
-    Ok(values)
-}
-
-/// Splits at the first mark. A name has no white space around it and is not empty; neither has a
-/// value that follows a colon.
-fn pair(text: &str, marks: &[char]) -> Option<(String, String)> {
-    let at = text.find(marks)?;
-    let (name, rest) = text.split_at(at);
-    let mut rest = rest.chars();
-    let value = match rest.next() {
-        Some(':') => rest.as_str().trim(),
-        _ => rest.as_str(),
-    };
-    let name = name.trim();
-    (!name.is_empty()).then(|| (name.to_owned(), value.to_owned()))
-}
-
 /// Reads a JSON object; `-` means that it stands on the standard input.
 pub(super) fn object(text: &str, what: &str) -> Result<Map<String, Json>, Failure> {
     if text == "-" {
-        parse(&standard_input(what)?, what)
+        Ok(openclaw_definitions::object(&standard_input(what)?, what)?)
     } else {
-        parse(text, what)
+        Ok(openclaw_definitions::object(text, what)?)
     }
 }
 
@@ -95,20 +38,6 @@ pub(super) fn text(text: &str) -> Result<String, Failure> {
     }
 }
 
-fn parse(text: &str, what: &str) -> Result<Map<String, Json>, Failure> {
-    match serde_json::from_str(text) {
-        Ok(Json::Object(object)) => Ok(object),
-        Ok(_) => Err(Failure::usage(
-            "usage",
-            format!("{what} must be a JSON object"),
-        )),
-        Err(error) => Err(Failure::usage(
-            "usage",
-            format!("{what} is not valid JSON: {error}"),
-        )),
-    }
-}
-
 fn standard_input(what: &str) -> Result<String, Failure> {
     let mut text = String::new();
     let read = std::io::stdin()
@@ -124,74 +53,6 @@ fn standard_input(what: &str) -> Result<String, Failure> {
         Err(error) => {
             let message = format!("cannot read {what} from the standard input: {error}");
             Err(Failure::failed("input", message))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::*;
-
-    fn texts(texts: &[&str]) -> Vec<String> {
-        texts.iter().map(|text| (*text).to_owned()).collect()
-    }
-
-    fn message(failure: Failure) -> String {
-        match failure {
-            Failure::Told(told) => told.message,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn a_value_may_be_empty_and_may_contain_equals_signs() {
-        let read = pairs(&texts(&["a=1", "b=", "c=x=y", "d= z"])).unwrap();
-        let expected = [("a", "1"), ("b", ""), ("c", "x=y"), ("d", " z")];
-        let expected = expected.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        assert_eq!(read, expected);
-    }
-
-    #[test]
-    fn mistakes_are_told_without_values() {
-        for given in ["hunter2hunter2", "=hunter2hunter2"] {
-            let message = message(pairs(&texts(&["a=1", given])).unwrap_err());
-            assert_eq!(message, "argument 2 is not of the form KEY=VALUE");
-        }
-        let twice = variables(&texts(&["K=hunter2", "K=hunter3"])).unwrap_err();
-        assert_eq!(message(twice), "`--env` gives \"K\" twice");
-        let nothing = headers(&texts(&["hunter2"])).unwrap_err();
-        assert_eq!(message(nothing), "`--header` takes NAME=VALUE");
-    }
-
-    #[test]
-    fn headers_may_look_like_headers() {
-        let read = headers(&texts(&[
-            "Authorization: Bearer a=b:c",
-            "X-Key=http://x",
-            "X-Empty:",
-        ]));
-        assert_eq!(
-            Json::Object(read.unwrap()),
-            json!({ "Authorization": "Bearer a=b:c", "X-Key": "http://x", "X-Empty": "" })
-        );
-    }
-
-    #[test]
-    fn only_objects_are_objects() {
-        assert_eq!(object("{\"a\": 1}", "it").unwrap()["a"], 1);
-        let told = |text| message(object(text, "the value of --args").unwrap_err());
-        assert_eq!(told("[1]"), "the value of --args must be a JSON object");
-        assert!(told("{a}").starts_with("the value of --args is not valid JSON"));
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_joined_is_split_again(name in "[^=\\s][^=]{0,20}", value in any::<String>()) {
-            let read = pairs(&[format!("{name}={value}")]).unwrap();
-            prop_assert_eq!(read, vec![(name.trim().to_owned(), value)]);
         }
     }
 }

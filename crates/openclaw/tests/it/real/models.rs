@@ -220,7 +220,12 @@ fn a_language_model_answers_unscripted_and_word_by_word() {
         }));
         // The model may be told that it has said enough, which is said on stderr.
         let report = lab
-            .done(&["agent", "-m", "Name three colours.", "--json"])
+            .done(&[
+                "agent",
+                "-m",
+                "Write two sentences about the sea.",
+                "--json",
+            ])
             .json();
         let reply = report["reply"].as_str().unwrap();
         assert!(reply.split_whitespace().count() > 2, "{api}: {report:#}");

@@ -38,12 +38,13 @@ async fn remarks_about_sessions_are_warnings() {
 }
 
 #[test]
-fn models_and_sessions_are_both_looked_at() {
+fn models_sessions_and_skills_are_all_looked_at() {
     let run = asked_canned(false, async |engine, session| {
-        let findings = asked(engine, session, false).await?;
+        let findings = asked(engine, session, [AgentId::main()].iter(), false).await?;
         let areas: Vec<&str> = findings.iter().map(|it| it.area).collect();
         assert_eq!(areas.iter().filter(|it| **it == "models").count(), 4);
-        assert_eq!(areas.last(), Some(&"sessions"));
+        assert_eq!(areas.iter().filter(|it| **it == "sessions").count(), 1);
+        assert_eq!(areas.last(), Some(&"skills"));
         Ok(Exit::Done)
     });
     assert!(run.result.is_ok());

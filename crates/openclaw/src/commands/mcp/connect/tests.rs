@@ -4,7 +4,6 @@ use std::path::Path;
 use openclaw_config::Environment;
 
 use super::*;
-use crate::commands::canned;
 use crate::commands::engine::tests::in_session;
 
 fn options(arguments: &[&str]) -> ConnectOptions {
@@ -187,48 +186,44 @@ fn a_definition_with_mistakes_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn a_server_that_wants_a_login_counts_as_reached() {
-    let with = |state| ServerDetails {
-        report: openclaw_engine::ServerReport {
-            state,
-            error: Some("it ended with code 1".to_owned()),
-            ..canned::server("x")
-        },
-        server_info: None,
-        session_id: None,
-        token_expires_at: None,
-        token_renewable: None,
-        scopes: None,
-        issuer: None,
-        last_heartbeat: None,
-        stderr: vec!["cannot find module\u{1b}[2J".to_owned()],
-        resolved_command: None,
-        passed_over: 0,
+fn everything_that_can_be_typed_is_handed_on() {
+    let read = |arguments: &[&str]| wanted(&Typed::from(&options(arguments))).unwrap();
+    let new = |arguments: &[&str]| match read(arguments) {
+        Wanted::New(server) => (server.name.to_string(), Json::Object(server.entry.0)),
+        Wanted::Configured(name) => panic!("{name}"),
     };
-    assert!(is_reached(&with(ShownState::Ready)));
-    assert!(is_reached(&with(ShownState::NeedsAuth)));
-    let failed = with(ShownState::Failed);
-    assert!(!is_reached(&failed));
-    match unreached(&failed) {
-        Failure::Told(told) => assert_eq!(
-            told.message,
-            "cannot connect x: it ended with code 1\n  cannot find module"
-        ),
-        other => panic!("{other:?}"),
-    }
+    let line = [
+        "https://x.example",
+        "--name",
+        "n",
+        "-H",
+        "A=1",
+        "--transport",
+        "streamable-http",
+    ];
+    let entry = json!({ "url": "https://x.example", "headers": { "A": "1" }, "transport": "http" });
+    assert_eq!(new(&line), ("n".to_owned(), entry));
+    let entry = json!({ "command": "prog", "args": ["-y"], "env": { "A": "1" } });
+    let line = ["n", "-e", "A=1", "--", "prog", "-y"];
+    assert_eq!(new(&line), ("n".to_owned(), entry.clone()));
+    let line = ["n", "-e", "A=1", "--command", "prog", "--arg", "-y"];
+    assert_eq!(new(&line), ("n".to_owned(), entry));
+    let line = ["n", "--url", "https://x.example"];
+    assert_eq!(new(&line).1, json!({ "url": "https://x.example" }));
+    let typed = Typed::from(&options(&["n", "--no-check", "--force", "--no-keyring"]));
+    assert!(typed.no_check && typed.force && typed.no_keyring);
 }
 
 #[test]
 fn what_was_done_is_data_for_programs() {
-    let written = Written {
-        name: "x",
-        path: "/c.json",
-        details: None,
-        stored: &[],
+    let added = AddedServer {
+        name: "x".to_owned(),
+        config: "/c.json".to_owned(),
+        ..AddedServer::default()
     };
     let expected = json!({
         "name": "x", "written": true, "config": "/c.json",
         "stored": [], "deleted": [], "server": null,
     });
-    assert_eq!(written.json(&[]), expected);
+    assert_eq!(report(&added), expected);
 }

@@ -3,15 +3,11 @@
 use std::sync::Arc;
 
 use openclaw_config::{Config, ConfiguredServer, written_server};
-use openclaw_secrets::SecretReference;
+use openclaw_definitions::{NewServer, Recognised, refers_to_keyring};
 use serde_json::Value as Json;
 
 use crate::commands::Session;
-use crate::commands::mcp::credentials::{credentials, reference_in};
-use crate::commands::mcp::entry::NewServer;
 use crate::commands::mcp::import::Import;
-use crate::commands::mcp::keeping::Recognised;
-use crate::commands::mcp::trial;
 use crate::failure::Failure;
 
 /// How a server stands to the configuration.
@@ -31,7 +27,7 @@ impl Import<'_> {
     ///
     /// What is written counts, not just what it means here and now: a variable that is not set
     /// makes no other server of it.
-    pub(super) fn standing(
+    pub(super) async fn standing(
         &mut self,
         session: &mut Session<'_>,
         trial: &Config,
@@ -45,30 +41,29 @@ impl Import<'_> {
         let Some(written) = written_server(&session.location()?, &server.name) else {
             return Ok(standing);
         };
-        if Json::Object(server.entry.clone()) == written {
+        if Json::Object(server.entry.0.clone()) == written {
             return Ok(Standing::Same);
         }
         // The same credentials may be in the keyring by now.
-        let in_keyring = |reference| matches!(reference, SecretReference::Keyring { .. });
-        let is_there = credentials(&server.entry)
-            .iter()
-            .any(|it| reference_in(&written, it).is_some_and(in_keyring));
-        if !is_there {
+        if !refers_to_keyring(&server.entry, &written) {
             return Ok(standing);
         }
-        let keeper = &mut self.keyring(session)?.keeper;
-        let entry = match keeper.recognised(session.output, server, &written)? {
+        let keyring = self.keyring(session).await?;
+        let mut waiting = keyring.patience.with(session.output);
+        let recognised = keyring.keeper.recognised(server, &written, &mut waiting);
+        let recognised = recognised.await;
+        let entry = match recognised.map_err(|error| keyring.patience.failure(error))? {
             Recognised::Entry(entry) => entry,
             Recognised::Unknown(reason) => return Ok(Standing::Unknown(reason)),
         };
-        if Json::Object(entry.clone()) == written {
+        if Json::Object(entry.0.clone()) == written {
             return Ok(Standing::Same);
         }
         let recognised = NewServer {
             name: server.name.clone(),
             entry,
         };
-        let trial = trial::judged(session, &recognised, &self.known)?;
+        let trial = self.definitions.judged(&recognised, &self.known).await?;
         Ok(self.standing_of(&trial.config, name))
     }
 

@@ -102,7 +102,7 @@ fn what_became_of_a_logout_is_told() {
                 server: server.to_owned(),
             };
             let report = engine.logout(query).await?;
-            session.output.print(&logout_words(&report))?;
+            session.output.print(&render::logged_out(&report))?;
             Ok(Exit::Done)
         });
         assert!(run.stdout.contains(words), "{}", run.stdout);

@@ -47,6 +47,7 @@ fn logins_say_when_they_end_and_colours_only_underline_words() {
     let coloured = render::Page {
         width: None,
         coloured: true,
+        speech: render::Speech::Shell,
     };
     let servers = [github];
     let text = render::servers(&servers, &expiries, SystemTime::UNIX_EPOCH, PAGE);
