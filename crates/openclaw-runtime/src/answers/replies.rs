@@ -92,7 +92,7 @@ impl Runtime {
         let Some(spoken) = Spoken::read(&request.message) else {
             return self.told(request, audience).await;
         };
-        match spoken.name {
+        match spoken.name.to_ascii_lowercase().as_str() {
             "mcp" => return self.manage(plan, spoken.rest, audience).await,
             "help" => {
                 let agent = Some(plan.agent.id.to_string());

@@ -45,7 +45,7 @@ pub(super) fn called(
     spoken: Spoken<'_>,
 ) -> Result<Option<SkillCalled>, EngineFailure> {
     let skills = agents.skills(plan);
-    if spoken.name != "skill" {
+    if !spoken.name.eq_ignore_ascii_case("skill") {
         let skill = skills.of_command(spoken.name);
         return skill
             .map(|skill| invoked(skill, spoken.name, spoken.rest))

@@ -109,13 +109,16 @@ async fn a_slip_is_not_sent_to_a_model_and_a_question_is() {
     let house = House::new(&servers(&json!({})));
     for (message, meant) in [
         ("/mpc connect https://x.example", "/mcp"),
-        ("/MCP servers", "/mcp"),
         ("/helpp", "/help"),
         ("/skil weather", "/skill"),
     ] {
         let failure = house.reply(message).await.unwrap_err();
         assert_eq!(failure.code, "unknown-command", "{message}");
         assert!(failure.hint.unwrap().contains(meant), "{message}");
+    }
+    for message in ["/MCP help", "/Help", "/SKILL"] {
+        let reply = house.reply(message).await.unwrap();
+        assert_eq!(reply.model, "builtin/commands", "{message}");
     }
     for message in [
         "/shrug",

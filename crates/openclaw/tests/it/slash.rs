@@ -324,7 +324,11 @@ fn skills_are_listed_and_called_by_their_names() {
         "{failure}"
     );
     assert!(refused(&lab, "/absent", 1).contains("no-such-program"));
-    assert!(lab.run(&["doctor"]).stdout.contains("a skill is left out"));
+    assert!(
+        lab.run(&["doctor"])
+            .stdout
+            .contains("broken/SKILL.md:2: this is not YAML")
+    );
 }
 
 #[test]

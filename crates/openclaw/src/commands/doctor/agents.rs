@@ -52,9 +52,9 @@ pub(super) async fn asked(
     Ok(findings)
 }
 
-/// A file of a skill that can't be used.
+/// Something that is wrong with the file of a skill.
 fn skill(problem: &str) -> Finding {
-    let message = format!("a skill is left out: {}", shown_line(problem, SHOWN));
+    let message = shown_line(problem, SHOWN);
     Finding::new(Level::Warning, "skills", message)
         .fix("`/skill` in a conversation lists the others")
 }
