@@ -106,6 +106,7 @@ OWN_DEPENDENCIES = {
         "openclaw-runtime",
         "openclaw-secret-stores",
         "openclaw-secrets",
+        "openclaw-sessions",
         "openclaw-state",
         "openclaw-testkit",
     },

@@ -1,11 +1,10 @@
 //! What can name a session and a model.
 
+use openclaw_config::AgentId;
 use openclaw_content::shown_line;
+use openclaw_sessions::SessionKey;
 
 use crate::failure::Failure;
-
-/// How the keys of sessions begin that are for what nobody says.
-const RESERVED: [&str; 4] = ["subagent:", "cron:", "acp:", "hook:"];
 
 /// The agent whose a session is, where its key says so.
 pub(super) fn owner_of(key: &str) -> Option<&str> {
@@ -27,16 +26,10 @@ pub(super) fn check_model(model: &str) -> Result<(), Failure> {
 
 /// Refuses a session that nobody can speak in: it would only be noticed with the next message.
 pub(super) fn check_key(key: &str) -> Result<(), Failure> {
-    let whole = key
-        .strip_prefix("agent:")
-        .and_then(|rest| rest.split_once(':'));
-    let rest = whole.map_or(key, |(_, rest)| rest);
-    match RESERVED.iter().find(|prefix| rest.starts_with(**prefix)) {
-        None => Ok(()),
-        Some(prefix) => {
-            let message = format!("session keys that begin with `{prefix}` are reserved");
-            Err(Failure::usage("session-key", message))
-        }
+    // Whose a bare key is makes no difference to whether it is one.
+    match SessionKey::parse(key, &AgentId::main()) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::usage("session-key", error.to_string())),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{ALLOWED, PROMPT, chat, chat_at, chat_through, left, messages, offline};
+use super::{ALLOWED, PROMPT, chat, chat_at, chat_through, left, messages, offline, said};
 use crate::console::{CTRL_C, CTRL_D, Kind};
 use crate::lab::SOON;
 
@@ -184,12 +184,7 @@ fn where_a_question_would_not_be_seen_nobody_is_asked() {
     console.enters("/quit\n");
     left(&lab, console);
     assert_eq!(lab.calls(), 0);
-    let texts: Vec<_> = messages(&lab, "main")
-        .into_iter()
-        .filter(|it| it["role"] == "user")
-        .map(|it| it["text"].clone())
-        .collect();
-    assert_eq!(texts, ["echo one", "y"]);
+    assert_eq!(said(&lab, "main"), ["echo one", "y"]);
     let told = std::fs::read_to_string(lab.home.path().join("messages.txt")).unwrap();
     assert!(!told.contains("Allow it?"), "{told}");
 }

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use super::{ALLOWED, PROMPT, chat, chat_at, left, messages, offline};
+use super::{ALLOWED, PROMPT, chat, chat_at, left, messages, offline, said};
 use crate::console::{CTRL_C, CTRL_D, ENTER, Kind, TAB, UP};
 use crate::lab::Lab;
 use crate::logins::{LoginLab, get, sent_to};
@@ -29,13 +29,7 @@ fn a_word_that_is_no_command_is_not_sent() {
     console.asks(PROMPT);
     console.types(CTRL_D);
     left(&lab, console);
-    let messages = messages(&lab, "main");
-    let texts: Vec<&str> = messages
-        .iter()
-        .filter(|it| it["role"] == "user")
-        .map(|it| it["text"].as_str().unwrap())
-        .collect();
-    assert_eq!(texts, [" /helpx me", "/etc/hosts is short"]);
+    assert_eq!(said(&lab, "main"), [" /helpx me", "/etc/hosts is short"]);
 }
 
 #[test]
@@ -245,13 +239,7 @@ fn tab_completes_commands_and_a_line_can_have_several() {
     console.asks(PROMPT);
     console.types(CTRL_D);
     left(&lab, console);
-    let messages = messages(&lab, "main");
-    let texts: Vec<&str> = messages
-        .iter()
-        .filter(|it| it["role"] == "user")
-        .map(|it| it["text"].as_str().unwrap())
-        .collect();
-    assert_eq!(texts, ["echo one\ntwo", "echo three\nfour"]);
+    assert_eq!(said(&lab, "main"), ["echo one\ntwo", "echo three\nfour"]);
 }
 
 #[test]

@@ -70,3 +70,12 @@ fn messages(lab: &Lab, key: &str) -> Vec<Json> {
     let shown = lab.json(&["sessions", "show", key]);
     shown["messages"].as_array().unwrap().clone()
 }
+
+/// What the person said in a session.
+fn said(lab: &Lab, key: &str) -> Vec<String> {
+    let messages = messages(lab, key).into_iter();
+    let of_person = messages.filter(|it| it["role"] == "user");
+    of_person
+        .map(|it| it["text"].as_str().unwrap().to_owned())
+        .collect()
+}
