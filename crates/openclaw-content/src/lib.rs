@@ -12,6 +12,7 @@
 //! |---|---|---|
 //! | `model_text` | the type that a model may read | how a text got there |
 //! | `frame` | the frame, its identifier, what is shown of a long text | what a text means |
+//! | `unframed` | framed text without its frames, or frame by frame | who may read it so |
 //! | `definition` | descriptions and other texts of a definition | results |
 //! | `note` | our own words: notes, failures, the security notice | foreign text other than names |
 //! | `kept` | text for models that was kept, examined when it is read again | where it is kept |
@@ -35,16 +36,18 @@ mod note;
 mod origin;
 mod shown;
 mod strip;
+mod unframed;
 
 pub use definition::{
     DESCRIPTION_BYTES, Defined, TITLE_BYTES, definition_text, description, title,
 };
 pub use detect::{Detections, Pattern};
 pub use frame::{Cut, DEFAULT_RESULT_BYTES, Excerpt, Framed, Framer};
-pub use media::{Agreement, Base64, Base64Error, Media, MediaKind};
+pub use media::{Agreement, Base64, Base64Decoder, Base64Error, Media, MediaKind};
 pub use model_text::ModelText;
 pub use note::{
     binary_note, clean_name, failure, note, recollection, security_notice, workspace_text,
 };
 pub use origin::Origin;
 pub use shown::{shown_line, shown_text};
+pub use unframed::{frame_by_frame, unframed};

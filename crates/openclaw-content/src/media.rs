@@ -1,12 +1,11 @@
 //! Binary content: what it is by its first bytes, and how large.
 
 mod base64;
+mod declared;
 mod sniff;
 
-pub use base64::{Base64, Base64Error};
+pub use base64::{Base64, Base64Decoder, Base64Error};
 pub use sniff::MediaKind;
-
-use sniff::HEAD;
 
 /// Whether binary content is what the server says it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,13 +35,18 @@ impl Media {
 
     /// Looks at binary content.
     pub fn from_bytes(declared: &str, data: &[u8]) -> Self {
-        Self::new(declared, data.get(..HEAD).unwrap_or(data), data.len())
+        Self::new(
+            declared,
+            data.get(..MediaKind::HEAD).unwrap_or(data),
+            data.len(),
+        )
     }
 
     fn new(declared: &str, head: &[u8], bytes: usize) -> Self {
+        let declared = essence(declared);
         Self {
-            declared: essence(declared),
-            kind: MediaKind::sniff(head),
+            kind: MediaKind::recognise(&declared, head),
+            declared,
             bytes,
         }
     }
@@ -61,6 +65,11 @@ impl Media {
             None if self.declared.is_empty() => "application/octet-stream",
             None => &self.declared,
         }
+    }
+
+    /// Whether it is text by what it is called, and nothing else by its first bytes.
+    pub fn is_text(&self) -> bool {
+        declared::is_text_type(self.media_type()) && self.kind.is_none_or(MediaKind::is_text)
     }
 
     /// The type that the server declared, in small letters and without parameters; empty if none.

@@ -1,11 +1,15 @@
 //! Base64, checked strictly.
 
+mod decoder;
+
+pub use decoder::Base64Decoder;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::sniff::HEAD;
+use super::sniff::MediaKind;
 
-/// How much is checked at once, in characters; a multiple of four.
+/// How much is decoded at once, in characters; a multiple of four.
 const CHUNK: usize = 4096;
 
 /// Why a text is no base64.
@@ -14,9 +18,20 @@ pub enum Base64Error {
     /// The number of characters is not a multiple of four, so something is missing.
     #[error("base64 of {0} characters is incomplete: the number must be a multiple of four")]
     Length(usize),
-    /// A character, white space included, that does not belong there, or padding that is wrong.
-    #[error("base64 is malformed near character {0}")]
+    /// A character that does not belong there, or padding that is wrong; where, from 0.
+    #[error("base64 is malformed at offset {0}")]
     Malformed(usize),
+    /// White space; where, from 0.
+    #[error("base64 has white space at offset {0}: it must be one line without spaces")]
+    Space(usize),
+    /// A character of the alphabet for addresses; where, from 0.
+    #[error(
+        "base64 has `-` or `_` at offset {0}: it must be of the standard alphabet, with `+` and `/`"
+    )]
+    UrlSafe(usize),
+    /// The address that data are in, and not the data alone.
+    #[error("it is a data URI: only what follows `;base64,` belongs here")]
+    DataUri,
 }
 
 /// A text that is known to be base64: the standard alphabet, padded, canonical, without spaces.
@@ -29,23 +44,15 @@ pub struct Base64<'t> {
 impl<'t> Base64<'t> {
     /// Checks a text, in one pass and without memory for the result.
     pub fn check(text: &'t str) -> Result<Self, Base64Error> {
-        let bytes = text.as_bytes();
-        if !bytes.len().is_multiple_of(4) {
-            return Err(Base64Error::Length(bytes.len()));
-        }
-        let mut buffer = [0; CHUNK / 4 * 3];
-        let mut decoded_len = 0;
-        for (number, chunk) in bytes.chunks(CHUNK).enumerate() {
-            let at = number * CHUNK;
-            let length = STANDARD
-                .decode_slice(chunk, &mut buffer)
-                .map_err(|_| Base64Error::Malformed(at))?;
-            // Padding stands at the end of the text, not at the end of a chunk.
-            if length < chunk.len() / 4 * 3 && at + chunk.len() < bytes.len() {
-                return Err(Base64Error::Malformed(at + chunk.len()));
-            }
-            decoded_len += length;
-        }
+        Self::check_pouring(text, |_| {})
+    }
+
+    /// Checks a text as [`Base64::check`] does, and hands over what it decodes to, piece by piece.
+    /// What was handed over counts only if the text is found to be base64 in the end.
+    pub fn check_pouring(text: &'t str, mut pour: impl FnMut(&[u8])) -> Result<Self, Base64Error> {
+        let mut decoder = Base64Decoder::new();
+        decoder.push(text.as_bytes(), &mut pour);
+        let decoded_len = decoder.finish(&mut pour)?;
         Ok(Self { text, decoded_len })
     }
 
@@ -66,7 +73,7 @@ impl<'t> Base64<'t> {
 
     /// The first bytes, as many as it takes to recognise a type.
     pub(super) fn head(&self) -> Vec<u8> {
-        let end = self.text.len().min(HEAD.div_ceil(3) * 4);
+        let end = self.text.len().min(MediaKind::HEAD.div_ceil(3) * 4);
         STANDARD
             .decode(self.text.get(..end).unwrap_or_default())
             .unwrap_or_default()
@@ -84,6 +91,9 @@ mod tests {
             let checked = Base64::check(&text).unwrap();
             assert_eq!(checked.decoded_len(), length);
             assert_eq!(checked.decode(), vec![7; length]);
+            let mut poured = Vec::new();
+            Base64::check_pouring(&text, |bytes| poured.extend_from_slice(bytes)).unwrap();
+            assert_eq!(poured, vec![7; length]);
         }
     }
 
