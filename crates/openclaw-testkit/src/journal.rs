@@ -15,6 +15,8 @@
 //! | `signal TERM received`, also `INT` and `HUP` | |
 //! | `stdin closed`, `stopped reading`, `stdout closed: …` | |
 //! | `exiting` | `code` |
+//!
+//! The fake service of models writes `asked`: `path`, `headers`, `bytes`, and the `file` of the body.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Looks for what this process has left in its own memory.
+//! Looks for what this process has left in its own memory, and how much there was of it.
 
 use std::fs::{self, File};
 use std::io;
@@ -38,6 +38,29 @@ pub fn longest_run(byte: u8) -> io::Result<usize> {
     window.fill(0);
     std::hint::black_box(&window);
     Ok(longest)
+}
+
+/// The most memory that this process has had so far, in bytes.
+pub fn peak() -> io::Result<u64> {
+    peak_of(std::process::id())
+}
+
+/// The most memory that a process has had so far, in bytes.
+pub fn peak_of(pid: u32) -> io::Result<u64> {
+    figure(pid, "VmHWM:")
+}
+
+/// The memory that a process has now, in bytes.
+pub fn resident(pid: u32) -> io::Result<u64> {
+    figure(pid, "VmRSS:")
+}
+
+fn figure(pid: u32, name: &str) -> io::Result<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let kilobytes = line.and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse().ok());
+    let kilobytes: u64 = kilobytes.ok_or_else(|| io::Error::other("there is no such figure"))?;
+    Ok(kilobytes * 1024)
 }
 
 /// The bounds of a mapping, if it can be read and written.

@@ -45,6 +45,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use clap::Parser;
 
 pub(crate) use self::http::end_of_stdin;
+pub(crate) use self::journal::Journal;
 
 use self::options::{Mode, Options};
 use self::server::Server;

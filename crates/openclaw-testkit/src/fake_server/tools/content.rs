@@ -1,10 +1,13 @@
 //! Tools that give every kind of content.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{number, text};
 use crate::fake_server::call::Call;
 use crate::fake_server::resources::PIXEL;
+use crate::pictures::{pdf, png};
 
 /// A sound of no length.
 const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
@@ -15,8 +18,12 @@ pub(super) fn call(call: &Call, name: &str) -> Value {
             let bytes = usize::try_from(number(call, "bytes", 0)).unwrap_or(usize::MAX);
             return text("b".repeat(bytes));
         }
-        "image" => vec![image()],
+        "image" => match usize::try_from(number(call, "bytes", 0)) {
+            Ok(bytes @ 1..) => vec![large_image(bytes)],
+            _ => vec![image()],
+        },
         "audio" => vec![audio()],
+        "document" => vec![document()],
         "resource" => resources(),
         "link" => vec![link()],
         _ => mixed(),
@@ -28,8 +35,20 @@ fn image() -> Value {
     json!({"type": "image", "data": PIXEL, "mimeType": "image/png"})
 }
 
+fn large_image(bytes: usize) -> Value {
+    let data = STANDARD.encode(png(bytes));
+    json!({"type": "image", "data": data, "mimeType": "image/png"})
+}
+
 fn audio() -> Value {
     json!({"type": "audio", "data": SILENCE, "mimeType": "audio/wav"})
+}
+
+fn document() -> Value {
+    json!({"type": "resource", "resource": {
+        "uri": "test://reports/report.pdf", "mimeType": "application/pdf",
+        "blob": STANDARD.encode(pdf(1000)),
+    }})
 }
 
 fn resources() -> Vec<Value> {

@@ -79,9 +79,14 @@ fn own() -> Vec<Value> {
         ),
         region(),
     ];
+    tools.push(tool(
+        "image",
+        "Gives a picture, which may have so many bytes",
+        &[("bytes", "integer?")],
+    ));
     let plain = [
-        ("image", "Gives a picture"),
         ("audio", "Gives a sound"),
+        ("document", "Gives a document"),
         ("resource", "Gives two resources"),
         ("link", "Gives a link to a resource"),
         (

@@ -43,7 +43,9 @@ pub(crate) async fn call(call: &Call) -> Outcome {
         "echo" => Ok(text(argument(call, "message").as_str().unwrap_or_default())),
         "add" => Ok(add(call)),
         "sleep" | "slow" => timing::call(call, name).await,
-        "big" | "image" | "audio" | "resource" | "link" | "mixed" => Ok(content::call(call, name)),
+        "big" | "image" | "audio" | "document" | "resource" | "link" | "mixed" => {
+            Ok(content::call(call, name))
+        }
         "fail" => Ok(failure("the tool failed, as it was told to")),
         "protocol_error" => Err(RpcError::new(INVALID_PARAMS, "an error of the protocol")
             .with(json!({"reason": "as it was told to"}))),
