@@ -36,6 +36,8 @@ pub struct Config {
     pub gateway: Definition<Gateway>,
     /// Where skills are looked for, and which of them are used.
     pub skills: Definition<SkillsSettings>,
+    /// What is done with files that come with messages.
+    pub media: Definition<MediaSettings>,
     /// The variables that it was read with: those that it names, and those that say how a store of
     /// secrets is reached.
     pub environment: Arc<Environment>,
@@ -338,4 +340,87 @@ pub struct SkillSettings {
     pub environment: BTreeMap<String, ConfigValue>,
     /// Counts as its most important variable.
     pub api_key: Option<ConfigValue>,
+}
+
+/// What is done with files that come with messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MediaSettings {
+    /// Who transcribes recordings, if anybody does.
+    pub transcription: Option<TranscriptionSettings>,
+}
+
+/// Who transcribes recordings, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TranscriptionSettings {
+    /// Whether it is done.
+    pub enabled: bool,
+    /// Who does it.
+    pub by: Transcriber,
+    /// The language that is spoken, where it is known.
+    pub language: Option<String>,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+/// Who transcribes recordings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transcriber {
+    /// A service that speaks like OpenAI's.
+    OpenAi(TranscriptionService),
+    /// Deepgram.
+    Deepgram(TranscriptionService),
+    /// A program on this machine.
+    Program(TranscriptionProgram),
+}
+
+impl Transcriber {
+    /// The service, where it is one.
+    pub fn service(&self) -> Option<&TranscriptionService> {
+        match self {
+            Self::OpenAi(service) | Self::Deepgram(service) => Some(service),
+            Self::Program(_) => None,
+        }
+    }
+
+    /// The variable with the key of a service at its usual address, where none is set.
+    pub fn key_variable(&self) -> Option<&'static str> {
+        match self {
+            Self::OpenAi(_) => Some("OPENAI_API_KEY"),
+            Self::Deepgram(_) => Some("DEEPGRAM_API_KEY"),
+            Self::Program(_) => None,
+        }
+    }
+}
+
+/// A service that transcribes recordings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TranscriptionService {
+    /// Its address, where it is not the usual one.
+    pub base_url: Option<Url>,
+    /// The key, where one is set.
+    pub api_key: Option<ConfigValue>,
+    /// The model, where it is not the usual one.
+    pub model: Option<String>,
+}
+
+/// A program that transcribes recordings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TranscriptionProgram {
+    /// The program: a path, or a name to look for.
+    pub command: String,
+    /// What a path is relative to.
+    pub directory: PathBuf,
+    /// Its arguments, with places for what is known only when it is started.
+    pub args: Vec<String>,
+    /// Variables for its environment.
+    pub environment: BTreeMap<String, ConfigValue>,
+}
+
+impl TranscriptionProgram {
+    /// Stands for the recording among the arguments.
+    pub const FILE: &str = "{file}";
+    /// Stands for a directory that is gone afterwards.
+    pub const DIRECTORY: &str = "{directory}";
+    /// Stands for the language.
+    pub const LANGUAGE: &str = "{language}";
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use url::Url;
 
 use crate::arguments::named_credential;
-use crate::config::{Config, Definition, SecretProviderSettings};
+use crate::config::{Config, Definition, SecretProviderSettings, Transcriber};
 use crate::raw::ConfigValue;
 use crate::server::{Authorization, Launch};
 
@@ -67,6 +67,17 @@ impl Config {
         if let Some(gateway) = self.gateway.sound() {
             let values = [&gateway.token, &gateway.password];
             found.extend(values.into_iter().flatten().filter_map(secret_of));
+        }
+        let media = self.media.sound();
+        match media.and_then(|media| Some(&media.transcription.as_ref()?.by)) {
+            Some(Transcriber::OpenAi(service) | Transcriber::Deepgram(service)) => {
+                found.extend(service.api_key.as_ref().and_then(secret_of));
+            }
+            Some(Transcriber::Program(program)) => {
+                collect(&program.environment, &mut found);
+                found.extend(argument_credentials(&program.args));
+            }
+            None => {}
         }
         found.sort_by(|one, other| one.expose().cmp(other.expose()));
         found.dedup();

@@ -164,6 +164,10 @@ impl Problem {
         inside(&["skills"]) && !inside(&["skills", "entries"])
     }
 
+    pub(crate) fn is_in_media(&self) -> bool {
+        self.path.key_inside(&JsonPath::of(&["media"])).is_some()
+    }
+
     /// Whether what has the problem cannot be used.
     pub(crate) fn blocks(&self) -> bool {
         self.severity == Severity::Error || self.kind == Kind::MissingVariable

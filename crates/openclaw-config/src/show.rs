@@ -10,8 +10,9 @@ use serde_json::{Map, Value as Json, json};
 use url::Url;
 
 use crate::config::{
-    Agent, Config, ConfiguredServer, Definition, ModelProvider, SecretProgram,
-    SecretProviderSettings, SkillSettings, SkillsSettings,
+    Agent, Config, ConfiguredServer, Definition, MediaSettings, ModelProvider, SecretProgram,
+    SecretProviderSettings, SkillSettings, SkillsSettings, Transcriber, TranscriptionService,
+    TranscriptionSettings,
 };
 use crate::credentials::{address, arguments, credential, plain, values};
 use crate::report::Problem;
@@ -51,6 +52,7 @@ impl Config {
             "agents": { "entries": entries },
             "models": { "providers": show_all(&self.model_providers, model_provider) },
             "skills": show_definition(&self.skills, skills),
+            "media": show_definition(&self.media, media),
             "secrets": {
                 "timeoutMs": milliseconds(self.secrets.timeout),
                 "providers": show_all(&self.secrets.providers, secret_provider),
@@ -306,6 +308,38 @@ fn skills(settings: &SkillsSettings) -> Json {
         "allowBundled": settings.allow_bundled,
         "entries": show_all(&settings.entries, entry),
     })
+}
+
+fn media(settings: &MediaSettings) -> Json {
+    let Some(transcription) = &settings.transcription else {
+        return Json::Null;
+    };
+    json!({ "transcription": show_transcription(transcription) })
+}
+
+fn show_transcription(settings: &TranscriptionSettings) -> Json {
+    let service = |provider: &str, service: &TranscriptionService| {
+        json!({
+            "provider": provider,
+            "baseUrl": service.base_url.as_ref().map(address),
+            "apiKey": service.api_key.as_ref().map(credential),
+            "model": service.model,
+        })
+    };
+    let mut shown = match &settings.by {
+        Transcriber::OpenAi(it) => service("openai", it),
+        Transcriber::Deepgram(it) => service("deepgram", it),
+        Transcriber::Program(program) => json!({
+            "provider": "command",
+            "command": program.command,
+            "args": arguments(&program.args),
+            "env": values(&program.environment),
+        }),
+    };
+    shown["enabled"] = json!(settings.enabled);
+    shown["language"] = json!(settings.language);
+    shown["timeoutMs"] = json!(milliseconds(settings.timeout));
+    shown
 }
 
 fn secret_provider(provider: &SecretProviderSettings) -> Json {

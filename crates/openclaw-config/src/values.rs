@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use openclaw_secrets::SecretReference;
 
-use crate::config::{Config, Gateway, ModelProvider};
+use crate::config::{Config, Gateway, MediaSettings, ModelProvider, Transcriber};
 use crate::raw::ConfigValue;
 use crate::server::{Authorization, Launch, OAuthSettings, Server};
 
@@ -74,6 +74,22 @@ impl Gateway {
     }
 }
 
+impl MediaSettings {
+    /// All values that may be credentials.
+    pub fn values(&self) -> Vec<NamedValue<'_>> {
+        let transcription = self.transcription.as_ref().filter(|it| it.enabled);
+        match transcription.map(|it| &it.by) {
+            None => Vec::new(),
+            Some(Transcriber::OpenAi(service) | Transcriber::Deepgram(service)) => {
+                let key = service.api_key.iter();
+                key.map(|it| ("transcription.apiKey".to_owned(), it))
+                    .collect()
+            }
+            Some(Transcriber::Program(program)) => named("transcription.env", &program.environment),
+        }
+    }
+}
+
 fn named<'c>(section: &str, values: &'c BTreeMap<String, ConfigValue>) -> Vec<NamedValue<'c>> {
     let values = values.iter();
     values
@@ -90,6 +106,8 @@ pub enum ValueOwner {
     ModelProvider(String),
     /// The gateway.
     Gateway,
+    /// Files that come with messages.
+    Media,
 }
 
 /// A reference to a secret, and where it stands.
@@ -119,8 +137,10 @@ impl Config {
         });
         let gateway = self.gateway.sound().into_iter();
         let gateway = gateway.flat_map(|it| placed(&ValueOwner::Gateway, it.values()));
+        let media = self.media.sound().into_iter();
+        let media = media.flat_map(|it| placed(&ValueOwner::Media, it.values()));
         let mut all: Vec<PlacedReference> = Vec::new();
-        for reference in servers.chain(models).chain(gateway) {
+        for reference in servers.chain(models).chain(gateway).chain(media) {
             // Agents share most servers.
             if !all.contains(&reference) {
                 all.push(reference);

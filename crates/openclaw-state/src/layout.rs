@@ -80,6 +80,12 @@ pub const CHAT_HISTORY_ENTRY: usize = 16 * 1024;
 /// How long all of them may be together, in bytes.
 pub const CHAT_HISTORY_LIMIT: usize = 1_000_000;
 
+/// Where recordings lie while a program transcribes them. Not `media`: the TypeScript `OpenClaw` keeps
+/// files of its own there.
+pub const TRANSCRIPTION: &str = "transcription";
+/// Taken while such a place is made, and while those that were left are removed.
+pub const TRANSCRIPTION_LOCK: &str = "transcription/recordings.lock";
+
 /// One kind of file in the state directory.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -104,6 +110,7 @@ pub fn entries() -> Vec<Entry> {
     entries.push(results());
     entries.extend(sessions());
     entries.extend(chat());
+    entries.extend(transcription());
     entries
 }
 
@@ -116,6 +123,20 @@ fn lock(path: &str, purpose: &'static str) -> Entry {
         version: None,
         deleting: "Safe while no `openclaw` runs.",
     }
+}
+
+fn transcription() -> Vec<Entry> {
+    vec![
+        Entry {
+            path: format!("{TRANSCRIPTION}/recording-*"),
+            purpose: "A recording while a program transcribes it; one that was left by a kill is \
+                      removed by the next `openclaw`.",
+            quota: "5 recordings of 15 MiB for each message".to_owned(),
+            version: None,
+            deleting: "Safe while no `openclaw` runs.",
+        },
+        lock(TRANSCRIPTION_LOCK, "Taken while such a place is made."),
+    ]
 }
 
 fn logs() -> Vec<Entry> {

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use url::Url;
 
-use crate::report::Kind;
+use crate::report::{Kind, Problem};
 use crate::server::{Reach, address_pattern, parse_address};
 use crate::shape::{Context, Definitions, Shape};
 use crate::tree::Node;
@@ -15,6 +15,11 @@ pub(crate) struct Address(pub(crate) Option<Url>);
 /// An address that is encrypted, or on this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct SecureAddress(pub(crate) Option<Url>);
+
+/// An address that is encrypted, or on this machine, and that has no key of its own: there is another
+/// place for keys.
+#[derive(Clone, Debug)]
+pub(crate) struct ServiceAddress(pub(crate) Option<Url>);
 
 /// An address that is encrypted, so that others can trust what is there.
 #[derive(Clone, Debug)]
@@ -75,6 +80,27 @@ impl Shape for SecureAddress {
     fn schema(_: &mut Definitions) -> Json {
         let accepted = [Reach::Encrypted, Reach::Loopback];
         json!({ "type": "string", "anyOf": address_pattern(&accepted) })
+    }
+}
+
+impl Shape for ServiceAddress {
+    fn decode(node: &Node, context: &mut Context<'_>) -> Option<Self> {
+        let SecureAddress(address) = SecureAddress::decode(node, context)?;
+        let has_user = |url: &Url| !url.username().is_empty() || url.password().is_some();
+        if address.as_ref().is_some_and(has_user) {
+            let message = "this address must not have a user or a password in it";
+            let problem = Problem::error(Kind::Value, &context.path, message);
+            let help = "put the key into `apiKey`, where a reference can stand";
+            context.report.add(problem.at(node.span).help(help));
+            return None;
+        }
+        Some(Self(address))
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        let mut schema = SecureAddress::schema(definitions);
+        schema["not"] = json!({ "pattern": "^[^/?#]*//[^/?#]*@" });
+        schema
     }
 }
 

@@ -47,7 +47,8 @@ object! {
         context_window: Whole<1, 1_000_000_000> = "contextWindow";
         /// How many tokens it may answer with.
         max_tokens: Whole<1, 1_000_000_000> = "maxTokens";
-        /// What it takes: `text`, `image`, ….
+        /// What it takes: `text`, `image`, and `pdf` for documents (or `document`, or `file`). Where it
+        /// is not set, its name and its service say.
         input: Vec<Text> = "input";
     }
 }

@@ -5,7 +5,7 @@ use crate::raw::models::RawModels;
 use crate::raw::secrets::RawSecrets;
 use crate::raw::server::{Servers, WholeServers};
 use crate::raw::sessions::RawSession;
-use crate::raw::{RawGateway, RawPolicy, RawSkills, RawTools};
+use crate::raw::{RawGateway, RawMedia, RawPolicy, RawSkills, RawTools};
 use crate::server::ToolNaming;
 use crate::shape::{Literal, Named, Whole, object};
 
@@ -33,6 +33,8 @@ object! {
         session: RawSession = "session";
         /// Skills: where they are looked for, and which of them are used.
         skills: RawSkills = "skills";
+        /// Files that come with messages.
+        media: RawMedia = "media";
         /// Where secrets are.
         secrets: RawSecrets = "secrets";
         /// The gateway.

@@ -2,6 +2,7 @@
 
 mod agents;
 mod layers;
+mod media;
 mod sections;
 mod skills;
 
@@ -115,6 +116,7 @@ pub(crate) fn resolve(
         secrets: Arc::new(resolver.secrets(root)),
         gateway: resolver.gateway(root),
         skills: resolver.skills(root),
+        media: resolver.media(root),
         presence,
         environment: Arc::new(environment.clone()),
     }

@@ -16,5 +16,6 @@ pub use launch::{
     RemoteTransport, StdioLaunch, TlsSettings,
 };
 pub use name::{NameError, ServerName};
+pub(crate) use plaintext::{is_in_arguments, is_plaintext};
 pub use settings::{CallbackHost, GrantType, PinPolicy, ProtocolChoice, ServerScope, ToolNaming};
 pub(crate) use validate::{Candidate, Findings, PlaceDefaults, validate};

@@ -22,7 +22,7 @@ pub(super) enum Spot {
 }
 
 /// Whether a value is a credential that stands in the file itself.
-pub(super) fn is_plaintext(name: &str, value: &ConfigValue) -> bool {
+pub(crate) fn is_plaintext(name: &str, value: &ConfigValue) -> bool {
     match value {
         ConfigValue::Plain {
             value,
@@ -63,7 +63,7 @@ pub(super) fn is_plaintext_text(text: &Text) -> bool {
 }
 
 /// Whether one of a program's arguments is such a credential.
-pub(super) fn is_in_arguments(arguments: &[Argument]) -> bool {
+pub(crate) fn is_in_arguments(arguments: &[Argument]) -> bool {
     let mut before = "";
     arguments.iter().any(|argument| {
         let text = argument.0.value.as_str();

@@ -182,6 +182,13 @@ impl Context<'_> {
         }
     }
 
+    /// Warns about a key that is nearly one of those that are known.
+    pub(crate) fn misspelt_key(&mut self, member: &Member, known: &[&str]) {
+        if nearest(&member.key, known).is_some() {
+            self.unknown_key(member, known);
+        }
+    }
+
     /// Warns about a key that is not among the known ones.
     pub(crate) fn unknown_key(&mut self, member: &Member, known: &[&str]) {
         let key = printable(&member.key);

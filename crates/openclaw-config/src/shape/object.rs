@@ -3,7 +3,8 @@
 /// Declares an object of the configuration.
 ///
 /// Gives a struct of optional fields, the reading of it and its schema. `open` objects ignore keys
-/// they don't know, since the file belongs to other programs as well; `closed` ones warn about
+/// they don't know, since the file belongs to other programs as well; `shared` ones warn about those
+/// that are nearly a key of theirs; `closed` ones warn about all of
 /// them; `layered` ones are closed and can be laid over each other; `traced` ones are layered and
 /// can tell which fields they give.
 macro_rules! object {
@@ -62,6 +63,9 @@ macro_rules! object {
         }
     };
     (@unknown open, $context:ident, $member:ident, $keys:expr) => {{ let _ = $keys; }};
+    (@unknown shared, $context:ident, $member:ident, $keys:expr) => {
+        $context.misspelt_key($member, $keys)
+    };
     (@unknown traced, $context:ident, $member:ident, $keys:expr) => {
         $context.unknown_key($member, $keys)
     };

@@ -15,6 +15,8 @@ mod fixture;
 #[cfg(test)]
 mod includes;
 #[cfg(test)]
+mod media;
+#[cfg(test)]
 mod places;
 #[cfg(test)]
 mod problems;
@@ -24,7 +26,6 @@ mod robustness;
 mod schema;
 #[cfg(test)]
 mod showing;
-#[cfg(test)]
 mod skills;
 #[cfg(test)]
 mod variables;
