@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
+use openclaw_content::ModelText;
 use serde::{Deserialize, Serialize};
+
+/// The type of documents.
+const PDF: &str = "application/pdf";
 
 /// An image or another file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,12 +21,21 @@ pub struct Media {
     pub bytes: u64,
     /// Where its bytes are.
     pub blob: Blob,
+    /// What it says, in words: the text of a document, what is spoken in a recording. Stands for it
+    /// wherever the bytes can't be shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<ModelText>,
 }
 
 impl Media {
     /// Whether it is an image.
     pub fn is_image(&self) -> bool {
         self.mime_type.starts_with("image/")
+    }
+
+    /// Whether it is a document of the only kind that services take as such.
+    pub fn is_document(&self) -> bool {
+        self.mime_type == PDF
     }
 }
 

@@ -4,7 +4,7 @@ use openclaw_content::ModelText;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::call::{ToolAnswer, ToolCall};
+use crate::call::{AnswerPart, ToolAnswer, ToolCall};
 use crate::media::Media;
 use crate::usage::Usage;
 
@@ -30,6 +30,26 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools: Vec<String>,
     },
+}
+
+impl Message {
+    /// The images and other files in it.
+    pub fn media(&self) -> impl Iterator<Item = &Media> {
+        let (of_user, of_tool): (&[UserPart], &[AnswerPart]) = match self {
+            Self::User { parts } => (parts, &[]),
+            Self::Tool(answer) => (&[], &answer.parts),
+            Self::Assistant(_) | Self::Summary { .. } => (&[], &[]),
+        };
+        let of_user = of_user.iter().filter_map(|part| match part {
+            UserPart::Media(media) => Some(media),
+            UserPart::Text { .. } | UserPart::Foreign { .. } => None,
+        });
+        let of_tool = of_tool.iter().filter_map(|part| match part {
+            AnswerPart::Media(media) => Some(media),
+            AnswerPart::Text { .. } => None,
+        });
+        of_user.chain(of_tool)
+    }
 }
 
 /// A part of what a person said.

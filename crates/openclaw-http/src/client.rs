@@ -12,6 +12,7 @@ use thiserror::Error as ThisError;
 use url::{Host, Url};
 
 use crate::addresses::{AddressRule, Forbidden, RuledResolver, allows_literal, proxies};
+use crate::outgoing::Outgoing;
 
 /// How long a service may take to take a connection.
 const CONNECTING: Duration = Duration::from_secs(5);
@@ -123,6 +124,7 @@ impl Http {
         &self,
         request: http::Request<Bytes>,
     ) -> Result<http::Response<Bytes>, HttpError> {
+        let request = request.map(Outgoing::from);
         let (head, mut rest) = self.open(request).await?.into_parts();
         let mut body = Gathered::at_most(self.settings.largest_answer);
         while let Some(part) = rest.next().await? {
@@ -134,12 +136,13 @@ impl Http {
     }
 
     /// Sends a request, and hands over the answer as soon as it begins, whatever its status. As for
-    /// [`Http::send`], redirects are not followed.
+    /// [`Http::send`], redirects are not followed, and nothing keeps the body when it is done.
     pub async fn open(
         &self,
-        request: http::Request<Bytes>,
+        request: http::Request<Outgoing>,
     ) -> Result<http::Response<Arriving>, HttpError> {
         let unmakeable = |error: &(dyn Error + 'static)| HttpError::Unmakeable(innermost(error));
+        let request = request.map(Outgoing::into_body);
         let request = reqwest::Request::try_from(request).map_err(|error| unmakeable(&error))?;
         let is_near = (self.settings.is_near)(request.url());
         if request.url().scheme() != "https" && !is_near {

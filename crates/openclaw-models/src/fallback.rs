@@ -30,6 +30,9 @@ impl Fallback {
             max_tokens: least(|facts| facts.max_tokens),
             // Each names what it does not take.
             takes_images: first.facts().takes_images,
+            // A document is worth much more as a text than as a name, and the text is made only for
+            // those who can't take the document. Whoever makes such a chain tells each of them.
+            takes_documents: all().all(|model| model.facts().takes_documents),
             most_tools: all().filter_map(|model| model.facts().most_tools).min(),
         };
         Self {

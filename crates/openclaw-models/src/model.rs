@@ -87,6 +87,8 @@ pub struct ModelFacts {
     pub max_tokens: u64,
     /// Whether it takes images.
     pub takes_images: bool,
+    /// Whether it takes documents, which are PDF.
+    pub takes_documents: bool,
     /// How many tools its service takes, where there is a limit.
     pub most_tools: Option<usize>,
 }
@@ -97,7 +99,8 @@ pub trait Model: Send + Sync {
     fn name(&self) -> &str;
     /// What is known about it.
     fn facts(&self) -> &ModelFacts;
-    /// Asks it. Images that it does not take are named instead of sent.
+    /// Asks it. Of images and other files that it does not take, the text is sent, or what they are
+    /// called.
     fn reply<'a>(
         &'a self,
         request: ModelRequest<'a>,

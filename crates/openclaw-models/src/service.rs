@@ -6,11 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, Method, Request, Response};
 use openclaw_conversation::Message;
-use openclaw_http::{Arriving, Http, HttpError};
+use openclaw_http::{Arriving, Http, HttpError, Outgoing};
 use openclaw_secrets::Redactor;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
@@ -128,7 +127,7 @@ impl Service {
     /// What it is asked, as bytes.
     pub(crate) fn written(&self, request: &ModelRequest<'_>) -> Result<Vec<u8>, ModelError> {
         let written = self.write(request, &self.owner(), self.without())?;
-        Ok(written.bytes)
+        Ok(written.body.into_vec())
     }
 
     /// Whose the parts are that only the service understands: what one has sealed, the next one of the
@@ -152,7 +151,7 @@ impl Service {
         owner: &str,
         without: Without,
         listener: &mut ModelListener<'_>,
-    ) -> Result<Bytes, ModelError> {
+    ) -> Result<Outgoing, ModelError> {
         let written = self.write(request, owner, without)?;
         let left_out = written.left_out;
         if left_out > 0 && !self.has_told.swap(true, Ordering::Relaxed) {
@@ -164,7 +163,7 @@ impl Service {
             );
             listener(ModelEvent::Notice { text });
         }
-        Ok(Bytes::from(written.bytes))
+        Ok(written.body)
     }
 
     fn write(
@@ -178,6 +177,7 @@ impl Service {
             owner,
             base: &self.base,
             takes_images: self.facts.takes_images,
+            takes_documents: self.facts.takes_documents,
             context_window: self.facts.context_window,
             max_tokens: self.max_tokens,
             without,
@@ -189,7 +189,7 @@ impl Service {
     /// Sends a request, and takes an answer that is one.
     async fn ask(
         &self,
-        body: &Bytes,
+        body: &Outgoing,
         known: &Known,
         until: Instant,
     ) -> Result<Response<Arriving>, Failure> {

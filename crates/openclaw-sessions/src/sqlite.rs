@@ -8,11 +8,13 @@
 //! | `desk` | the threads that have it, and the way to ask them |
 //! | `rows` | what is asked, in the language of the database |
 //! | `reading` | messages from rows, in several threads |
+//! | `blobs` | the bytes of media, written and read piece by piece |
 //! | `body` | messages as text, media apart from it |
 //! | `turn` | a turn that runs |
 //! | `removal`, `prune` | deleting, and what is deleted by itself |
 //! | `failure` | what went wrong, by what can be done about it |
 
+mod blobs;
 mod body;
 mod desk;
 mod failure;
@@ -30,8 +32,6 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use openclaw_conversation::BlobId;
 use tokio::time::{Instant, timeout_at};
 
@@ -249,10 +249,10 @@ impl SessionStore for SqliteSessions {
     fn blob<'a>(&'a self, id: &'a BlobId) -> PendingSession<'a, Option<String>> {
         Box::pin(async move {
             let id = id.clone();
-            let bytes = self
+            let data = self
                 .inner
-                .read(move |transaction| rows::blob(transaction, &id));
-            Ok(bytes.await?.flatten().map(|bytes| STANDARD.encode(bytes)))
+                .read(move |transaction| blobs::fetch(transaction, &id));
+            Ok(data.await?.flatten())
         })
     }
 

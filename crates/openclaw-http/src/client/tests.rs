@@ -1,8 +1,11 @@
 use std::process::Command;
 
+use h2::server::SendResponse;
 use openclaw_testkit::certificates::Authority;
 use openclaw_testkit::stand_in::{Answer, StandIn};
 use serde_json::json;
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 use super::*;
 
@@ -266,4 +269,73 @@ async fn a_machine_without_authorities_can_ask_itself() {
         &variables,
     );
     assert_eq!(server.asked().len(), 1);
+}
+
+/// A body in several pieces, one of which is large.
+fn in_pieces() -> Outgoing {
+    let large = Bytes::from(vec![b'x'; 5_000_000]);
+    ["before ".into(), large, " after".into()]
+        .into_iter()
+        .collect()
+}
+
+fn post(address: &str) -> http::Request<Outgoing> {
+    http::Request::post(address).body(in_pieces()).unwrap()
+}
+
+#[tokio::test]
+async fn a_body_in_pieces_arrives_whole_and_its_length_is_told() {
+    let server = StandIn::start(|_| fine()).unwrap();
+    let http = client();
+    for _ in 0..2 {
+        http.open(post(&server.origin())).await.unwrap();
+    }
+    for asked in server.asked() {
+        assert_eq!(asked.header("content-length"), Some("5000013"));
+        assert_eq!(asked.header("transfer-encoding"), None);
+        assert!(asked.body == in_pieces().into_vec());
+    }
+    assert_eq!(server.asked().len(), 2);
+}
+
+/// Takes one request over HTTP/2; what it says its length is, and its body.
+async fn taken(listener: TcpListener, acceptor: TlsAcceptor) -> (Option<String>, Vec<u8>) {
+    let (stream, _) = listener.accept().await.unwrap();
+    let stream = acceptor.accept(stream).await.unwrap();
+    let mut connection = h2::server::handshake(stream).await.unwrap();
+    let (request, mut respond): (_, SendResponse<Bytes>) =
+        connection.accept().await.unwrap().unwrap();
+    // Nothing moves on the connection unless it is asked for more.
+    tokio::spawn(async move { while connection.accept().await.is_some() {} });
+    let length = request.headers().get("content-length").cloned();
+    let mut body = request.into_body();
+    let mut bytes = Vec::new();
+    while let Some(data) = body.data().await {
+        let data = data.unwrap();
+        body.flow_control().release_capacity(data.len()).unwrap();
+        bytes.extend_from_slice(&data);
+    }
+    let response = http::Response::new(());
+    respond.send_response(response, true).unwrap();
+    (length.map(|it| it.to_str().unwrap().to_owned()), bytes)
+}
+
+#[tokio::test]
+async fn a_body_in_pieces_arrives_whole_over_the_second_version_too() {
+    let authority = Authority::new().unwrap();
+    let acceptor = authority.issue("127.0.0.1").unwrap().acceptor(None);
+    let mut config = (**acceptor.unwrap().config()).clone();
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = format!("https://{}/", listener.local_addr().unwrap());
+    let server = tokio::spawn(taken(listener, TlsAcceptor::from(Arc::new(config))));
+    let http = trusting(Trust {
+        authorities: Certificate::from_pem_bundle(authority.pem().as_bytes()).unwrap(),
+        ..Trust::default()
+    });
+    let answer = http.open(post(&address)).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let (length, body) = server.await.unwrap();
+    assert_eq!(length.as_deref(), Some("5000013"));
+    assert!(body == in_pieces().into_vec());
 }

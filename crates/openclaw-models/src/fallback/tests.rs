@@ -56,6 +56,7 @@ fn holding(context_window: u64, name: &'static str, outcome: Option<ModelError>)
             context_window,
             max_tokens: context_window / 2,
             takes_images: context_window > 1,
+            takes_documents: context_window > 15,
             most_tools: usize::try_from(context_window).ok().filter(|it| *it < 20),
         },
     })
@@ -152,9 +153,13 @@ fn what_is_known_of_several_holds_for_each() {
         context_window: 10,
         max_tokens: 5,
         takes_images: true,
+        takes_documents: false,
         most_tools: Some(10),
     };
     assert_eq!(fallback(models).facts(), &expected);
+    // A text is made of a document unless all of them take it.
+    let models = vec![holding(30, "a/1", None), holding(20, "b/2", None)];
+    assert!(fallback(models).facts().takes_documents);
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@
 //! | `stated` | values that stand in a message: quoted texts, numbers, paths, addresses |
 //! | `shapes` | what such a value looks like |
 //! | `naming` | how a tool may be called in a message |
-//! | `unframed` | what a tool said, without the frames |
+//! | `said` | what a tool said, without the frames |
 //! | `words` | the sentences that people read |
 
 mod asked;
@@ -38,13 +38,13 @@ mod numbers;
 mod pairs;
 mod parameters;
 mod rest;
+mod said;
 mod search;
 mod shapes;
 mod stated;
 #[cfg(test)]
 mod tests;
 mod typed;
-mod unframed;
 mod unused;
 mod verbs;
 mod words;

@@ -38,6 +38,7 @@ impl OfflineModel {
                 context_window: 100_000_000,
                 max_tokens: 100_000,
                 takes_images: false,
+                takes_documents: false,
                 most_tools: None,
             },
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::choose::Choice;
 use super::naming::Naming;
 use super::parameters::{Parameter, Shape};
-use super::unframed::said;
+use super::said::said;
 use crate::tools::ToolSpec;
 
 /// How many tools are named where none fits.

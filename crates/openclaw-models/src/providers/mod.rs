@@ -23,7 +23,7 @@ pub use self::standing::{ModelCredentials, ModelStanding};
 use crate::chance::{Chance, Dice};
 use crate::error::ModelError;
 use crate::fallback::Fallback;
-use crate::model::{Model, ModelFacts, ModelRequest};
+use crate::model::{Model, ModelRequest};
 use crate::offline::OfflineModel;
 use crate::retry::Retry;
 use crate::service::Service;
@@ -145,7 +145,7 @@ impl Models {
             None => self.names(&current, agent).await?,
         };
         let mut failure = None;
-        let mut models: Vec<Arc<dyn Model>> = Vec::with_capacity(names.len());
+        let mut models: Vec<Found> = Vec::with_capacity(names.len());
         for name in names {
             match self.model(&current, &name) {
                 Ok(model) => models.push(model),
@@ -156,10 +156,13 @@ impl Models {
             }
         }
         let count = models.len();
+        // A text is made of a document unless all of them take it, and then it is that for each of
+        // them: a document here and a text there would be another conversation in every turn.
+        let takes_documents = models.iter().all(Found::takes_documents);
         let mut models = models.into_iter().enumerate().map(|(place, model)| {
             // Where another one stands in, nobody waits long.
             let times = if place + 1 == count { 3 } else { 1 };
-            self.patient(model, times)
+            self.patient(model.taking_documents(takes_documents), times)
         });
         let Some(first) = models.next() else {
             return Err(failure.unwrap_or_else(no_model));
@@ -181,14 +184,16 @@ impl Models {
     }
 
     /// The model of this name.
-    fn model(&self, current: &Current, name: &str) -> Result<Arc<dyn Model>, ModelError> {
+    fn model(&self, current: &Current, name: &str) -> Result<Found, ModelError> {
         let parsed = ModelName::parse(name, &current.config)?;
         if parsed.provider == BUILTIN {
-            return builtin(name.trim()).ok_or_else(|| unknown_builtin(parsed.model));
+            let builtin = builtin(name.trim()).map(Found::Builtin);
+            return builtin.ok_or_else(|| unknown_builtin(parsed.model));
         }
         let provider = self.provider(current, parsed.provider)?;
         provider.check_key()?;
-        Ok(Arc::new(self.service(&provider, parsed.model)))
+        let service = self.service(&provider, parsed.model);
+        Ok(Found::Service(Box::new(service)))
     }
 
     /// The same model, asked again so many times where that may help.
@@ -205,10 +210,8 @@ impl Models {
 
     fn service(&self, provider: &Provider, model: &str) -> Service {
         let configured = provider.models.iter().find(|facts| facts.id == model);
-        let facts = ModelFacts {
-            most_tools: Host::of(&provider.base).most_tools(),
-            ..facts::facts(model, provider.api, configured)
-        };
+        let host = Host::of(&provider.base);
+        let facts = facts::facts(model, provider.api, host, configured);
         let limit = configured.and_then(|facts| facts.max_tokens);
         Service {
             name: format!("{}/{model}", provider.name),
@@ -246,6 +249,34 @@ impl Models {
         let provider = Arc::new(Provider::new(name, current, self)?);
         providers.insert(name.to_owned(), Arc::clone(&provider));
         Ok(provider)
+    }
+}
+
+/// A model that was found by its name.
+enum Found {
+    /// One that needs no service.
+    Builtin(Arc<dyn Model>),
+    /// One of a service.
+    Service(Box<Service>),
+}
+
+impl Found {
+    fn takes_documents(&self) -> bool {
+        match self {
+            Self::Builtin(model) => model.facts().takes_documents,
+            Self::Service(service) => service.facts.takes_documents,
+        }
+    }
+
+    /// It, and whether it is to get documents as they are.
+    fn taking_documents(self, takes_documents: bool) -> Arc<dyn Model> {
+        match self {
+            Self::Builtin(model) => model,
+            Self::Service(mut service) => {
+                service.facts.takes_documents = takes_documents;
+                Arc::from(service as Box<dyn Model>)
+            }
+        }
     }
 }
 

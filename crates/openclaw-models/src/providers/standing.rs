@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::{Method, Request};
 use openclaw_config::Agent;
+use openclaw_http::Outgoing;
 use openclaw_secrets::Redactor;
 use serde_json::Value;
 use tokio::time::timeout;
@@ -172,7 +172,7 @@ pub(super) async fn listed(
     if let Some(headers) = request.headers_mut() {
         known.put(headers);
     }
-    let request = request.body(Bytes::new());
+    let request = request.body(Outgoing::default());
     let request = request.map_err(|error| refused(error.to_string()))?;
     let unavailable = |reason: &str| ModelError::Unavailable {
         model: provider.name.clone(),

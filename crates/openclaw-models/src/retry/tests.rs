@@ -78,6 +78,7 @@ async fn ask(
             context_window: 1,
             max_tokens: 1,
             takes_images: false,
+            takes_documents: false,
             most_tools: None,
         },
     });

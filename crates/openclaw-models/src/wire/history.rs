@@ -24,6 +24,8 @@ pub(crate) struct Manner<'a> {
     pub(crate) ids: IdRule,
     /// The types of images that it takes; none where the model takes no images.
     pub(crate) images: &'a [&'static str],
+    /// Whether it takes documents.
+    pub(crate) documents: bool,
 }
 
 /// One side's turn.
@@ -40,7 +42,34 @@ pub(crate) enum Side<'a> {
 /// A piece of what a person or a tool said; never empty.
 pub(crate) enum Piece<'a> {
     Text(Cow<'a, str>),
-    Image { mime_type: &'a str, data: &'a str },
+    Image {
+        mime_type: &'a str,
+        data: &'a str,
+    },
+    /// A PDF.
+    Document(Document<'a>),
+}
+
+/// A PDF.
+#[derive(Clone)]
+pub(crate) struct Document<'a> {
+    /// Cleaned, where it has one.
+    pub(crate) name: Option<String>,
+    pub(crate) data: &'a str,
+}
+
+impl Document<'_> {
+    /// Its type.
+    pub(crate) const TYPE: &'static str = "application/pdf";
+
+    /// Its name as that of a file: services go by how it ends, and want one.
+    pub(crate) fn file_name(&self) -> String {
+        match &self.name {
+            None => "document.pdf".to_owned(),
+            Some(name) if name.to_ascii_lowercase().ends_with(".pdf") => name.clone(),
+            Some(name) => format!("{name}.pdf"),
+        }
+    }
 }
 
 /// A piece of what a model said.
@@ -84,31 +113,39 @@ impl<'a> Answered<'a> {
         joined(self.texts())
     }
 
-    /// Its images, after words that say whose they are, for services that take none in an answer.
-    pub(crate) fn images(&self) -> Option<impl Iterator<Item = Piece<'a>> + use<'a>> {
-        let images: Vec<Piece<'a>> = self.pieces.iter().filter_map(Piece::image).collect();
-        if images.is_empty() {
-            return None;
-        }
-        let which = if images.len() == 1 {
-            "The image"
-        } else {
-            "The images"
+    /// Its images and documents, after words that say whose they are, for services that take none in
+    /// an answer.
+    pub(crate) fn media(&self) -> Option<impl Iterator<Item = Piece<'a>> + use<'a>> {
+        let media: Vec<Piece<'a>> = self.pieces.iter().filter_map(Piece::media).collect();
+        let is_image = |piece: &Piece<'_>| matches!(piece, Piece::Image { .. });
+        let which = match &*media {
+            [] => return None,
+            [Piece::Image { .. }] => "The image",
+            [_] => "The document",
+            several if several.iter().all(is_image) => "The images",
+            _ => "The files",
         };
         let words = format!(
             "{which} that the call {} of {} returned (untrusted external content):",
             self.id, self.name
         );
-        Some(std::iter::once(Piece::Text(Cow::Owned(words))).chain(images))
+        Some(std::iter::once(Piece::Text(Cow::Owned(words))).chain(media))
     }
 }
 
 impl<'a> Piece<'a> {
-    fn image(&self) -> Option<Piece<'a>> {
-        match *self {
+    /// It, unless it is a text.
+    fn media(&self) -> Option<Piece<'a>> {
+        match self {
             Self::Image { mime_type, data } => Some(Piece::Image { mime_type, data }),
+            Self::Document(document) => Some(Piece::Document(document.clone())),
             Self::Text(_) => None,
         }
+    }
+
+    /// Whether it is a text.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_))
     }
 }
 
@@ -116,7 +153,7 @@ impl<'a> Piece<'a> {
 pub(crate) fn texts<'p>(pieces: &'p [Piece<'_>]) -> impl Iterator<Item = &'p str> {
     pieces.iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(text.as_ref()),
-        Piece::Image { .. } => None,
+        Piece::Image { .. } | Piece::Document(_) => None,
     })
 }
 
@@ -284,24 +321,60 @@ fn media_piece<'a>(media: &'a Media, manner: &Manner<'_>) -> Piece<'a> {
         "image/jpg" => "image/jpeg",
         other => other,
     };
-    let is_taken = manner.images.contains(&mime_type);
+    let is_image = manner.images.contains(&mime_type);
+    let is_document = manner.documents && media.is_document();
     match &media.blob {
-        Blob::Here(data) if is_taken && !data.is_empty() => Piece::Image { mime_type, data },
-        Blob::Here(_) | Blob::Kept(_) => Piece::Text(Cow::Owned(named(media))),
+        Blob::Here(data) if is_image && !data.is_empty() => Piece::Image { mime_type, data },
+        Blob::Here(data) if is_document && !data.is_empty() => Piece::Document(Document {
+            name: media.name.as_deref().map(shown_name),
+            data,
+        }),
+        Blob::Here(_) | Blob::Kept(_) => Piece::Text(instead(media)),
     }
 }
 
-/// What stands for media that can't be sent.
+/// What stands for media that can't be sent: what it says, in words, or what it is.
+fn instead(media: &Media) -> Cow<'_, str> {
+    match &media.text {
+        Some(text) if !is_blank(text.as_str()) => Cow::Borrowed(text.as_str()),
+        _ => Cow::Owned(named(media)),
+    }
+}
+
+fn shown_name(name: &str) -> String {
+    openclaw_content::shown_line(name, 100)
+}
+
+/// What a piece of media is.
 fn named(media: &Media) -> String {
     let mime_type = openclaw_content::shown_line(&media.mime_type, 100);
     let name = match &media.name {
-        Some(name) => format!(" {:?}", openclaw_content::shown_line(name, 100)),
+        Some(name) => format!(" {:?}", shown_name(name)),
         None => String::new(),
     };
+    let what = kind(&media.mime_type);
     format!(
-        "[a file{name} of type {mime_type} with {} bytes, which can't be shown here]",
+        "[{what}{name} of type {mime_type} with {} bytes, which can't be shown here]",
         media.bytes
     )
+}
+
+/// What something of a type is called.
+fn kind(mime_type: &str) -> &'static str {
+    let (general, special) = mime_type.split_once('/').unwrap_or((mime_type, ""));
+    let special = special.strip_prefix("x-").unwrap_or(special);
+    match (general, special) {
+        ("image", _) => "an image",
+        ("audio", _) => "a recording",
+        ("video", _) => "a video",
+        ("application", "pdf") => "a document",
+        (
+            "application",
+            "zip" | "tar" | "gzip" | "bzip2" | "xz" | "zstd" | "7z-compressed" | "vnd.rar"
+            | "rar-compressed" | "zip-compressed" | "compressed-tar",
+        ) => "an archive",
+        _ => "a file",
+    }
 }
 
 fn owned<'a>(opaque: Option<&'a Opaque>, manner: &Manner<'_>) -> Option<&'a Value> {

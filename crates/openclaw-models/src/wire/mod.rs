@@ -12,6 +12,7 @@ mod ollama;
 mod particulars;
 mod pieces;
 mod responses;
+mod segments;
 mod stream;
 mod weight;
 mod words;
@@ -20,6 +21,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use openclaw_conversation::Message;
+use openclaw_http::Outgoing;
 use openclaw_secrets::Secret;
 use serde_json::value::RawValue;
 use url::Url;
@@ -31,6 +33,7 @@ pub(crate) use self::limits::{BODY, IDLE, REFUSAL, TOTAL};
 use self::names::IdRule;
 pub(crate) use self::particulars::Host;
 use self::particulars::{google_name, is_thinking};
+use self::segments::Segments;
 pub(crate) use self::stream::{Broken, Decode, Framing, Patience, read};
 use crate::model::{ModelRequest, SystemPrompt};
 use crate::tools::ToolForm;
@@ -96,7 +99,7 @@ impl Without {
 
 /// A request as it is sent.
 pub(crate) struct WrittenRequest {
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) body: Outgoing,
     /// How many tools the service does not take are not in it.
     pub(crate) left_out: usize,
 }
@@ -111,6 +114,8 @@ pub(crate) struct Particulars<'a> {
     pub(crate) base: &'a Url,
     /// Whether it takes images.
     pub(crate) takes_images: bool,
+    /// Whether it takes documents.
+    pub(crate) takes_documents: bool,
     /// How many tokens it can hold.
     pub(crate) context_window: u64,
     /// The most tokens that it answers with, where the service has to be told.
@@ -243,6 +248,8 @@ impl Api {
                 Self::Gemini => &GOOGLE_IMAGES,
                 Self::Anthropic | Self::Chat | Self::Responses | Self::Ollama => &IMAGES,
             },
+            // There is no way to write one there.
+            documents: particulars.takes_documents && self != Self::Ollama,
         };
         let (tools, left_out) = match host.most_tools() {
             Some(most) if request.tools.tools().len() > most => {
@@ -267,15 +274,16 @@ impl Api {
         };
         // Most of it are tools; what else there is grows the rest.
         let tools = asking.tools.as_ref().map_or(0, |tools| tools.get().len());
-        let mut bytes = Vec::with_capacity(tools + 16 * 1024);
+        let mut written = Segments::new(request.messages, tools + 16 * 1024);
         match self {
-            Self::Anthropic => serde_json::to_writer(&mut bytes, &anthropic::Body(&asking)),
-            Self::Chat => serde_json::to_writer(&mut bytes, &chat::Body(&asking)),
-            Self::Responses => serde_json::to_writer(&mut bytes, &responses::Body(&asking)),
-            Self::Gemini => serde_json::to_writer(&mut bytes, &gemini::Body(&asking)),
-            Self::Ollama => serde_json::to_writer(&mut bytes, &ollama::Body(&asking)),
+            Self::Anthropic => serde_json::to_writer(&mut written, &anthropic::Body(&asking)),
+            Self::Chat => serde_json::to_writer(&mut written, &chat::Body(&asking)),
+            Self::Responses => serde_json::to_writer(&mut written, &responses::Body(&asking)),
+            Self::Gemini => serde_json::to_writer(&mut written, &gemini::Body(&asking)),
+            Self::Ollama => serde_json::to_writer(&mut written, &ollama::Body(&asking)),
         }?;
-        Ok(WrittenRequest { bytes, left_out })
+        let body = written.finish();
+        Ok(WrittenRequest { body, left_out })
     }
 
     fn tool_form(self) -> ToolForm {

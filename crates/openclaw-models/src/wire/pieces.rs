@@ -8,7 +8,7 @@ use crate::model::SystemPrompt;
 use crate::wire::growing::Fault;
 use crate::wire::history::Called;
 
-/// An image as an address that holds it, written without a copy of it.
+/// An image or a document as an address that holds it, written without a copy of it.
 pub(super) struct DataUrl<'a> {
     pub(super) mime_type: &'a str,
     pub(super) data: &'a str,

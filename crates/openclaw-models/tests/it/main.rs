@@ -5,6 +5,8 @@ mod answers;
 #[cfg(test)]
 mod choices;
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod endings;
 #[cfg(test)]
 mod house;

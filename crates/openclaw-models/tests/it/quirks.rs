@@ -196,6 +196,7 @@ fn the_answer_of_a_failed_tool_is_text_for_anthropic_and_images_follow() {
         name: None,
         bytes: 4,
         blob: Blob::Here(Arc::from("aW1n")),
+        text: None,
     });
     let body = |parts: Vec<AnswerPart>, is_error: bool| {
         let messages = called("mcp_one", parts, is_error);

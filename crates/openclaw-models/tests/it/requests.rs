@@ -45,6 +45,7 @@ fn image(mime_type: &str) -> Media {
         name: None,
         bytes: 4,
         blob: Blob::Here(Arc::from("aW1n")),
+        text: None,
     }
 }
 
@@ -109,6 +110,7 @@ fn conversation(api: &str) -> Vec<Message> {
                 UserPart::Media(image("application/pdf")),
                 UserPart::Media(Media {
                     blob: Blob::Kept(BlobId(Arc::from("abc"))),
+                    text: None,
                     name: Some("a.png".to_owned()),
                     ..image("image/png")
                 }),

@@ -1,6 +1,8 @@
 //! Messages as they are kept: a text in JSON, and the bytes of media apart from it.
 
-use openclaw_content::{Base64, note};
+use std::sync::Arc;
+
+use openclaw_content::{Base64, ModelText, note};
 use openclaw_conversation::{AnswerPart, Blob, BlobId, Media, Message, UserPart};
 use ring::digest;
 use serde::Deserialize;
@@ -19,11 +21,12 @@ pub(super) struct Body {
     pub(super) media: Vec<KeptMedia>,
 }
 
-/// The bytes of a piece of media.
+/// A piece of media.
 pub(super) struct KeptMedia {
     pub(super) id: BlobId,
-    /// None where they are kept already.
-    pub(super) bytes: Option<Vec<u8>>,
+    /// Its bytes in base64; none where they are kept already. They are decoded as they are written: all
+    /// of them at once would be more than what came in.
+    pub(super) data: Option<Arc<str>>,
 }
 
 impl Body {
@@ -43,9 +46,12 @@ impl Body {
 
 /// Roughly how many bytes there are to be worked through.
 pub(super) fn weight(message: &Message) -> usize {
-    let blob = |media: &Media| match &media.blob {
-        Blob::Here(text) => text.len(),
-        Blob::Kept(_) => 0,
+    let blob = |media: &Media| {
+        let words = media.text.as_ref().map_or(0, ModelText::len);
+        match &media.blob {
+            Blob::Here(text) => words + text.len(),
+            Blob::Kept(_) => words,
+        }
     };
     match message {
         Message::User { parts } => parts
@@ -137,25 +143,25 @@ fn take_out(media: &mut Media) -> Result<Option<KeptMedia>, SessionError> {
         Blob::Kept(id) => {
             return Ok(Some(KeptMedia {
                 id: id.clone(),
-                bytes: None,
+                data: None,
             }));
         }
-        Blob::Here(text) => text,
+        Blob::Here(text) => Arc::clone(text),
     };
     if text.len() / 4 * 3 > BLOB_BYTES {
         return Err(too_large(text.len() / 4 * 3, BLOB_BYTES));
     }
     // What is no base64 stays as it is: nothing is lost, and whoever uses it says so.
-    let Ok(checked) = Base64::check(text) else {
+    let mut hash = digest::Context::new(&digest::SHA256);
+    if Base64::check_pouring(&text, |bytes| hash.update(bytes)).is_err() {
         return Ok(None);
-    };
-    let bytes = checked.decode();
-    let hash = digest::digest(&digest::SHA256, &bytes);
+    }
+    let hash = hash.finish();
     let id = BlobId(hexadecimal(hash.as_ref()).into());
     media.blob = Blob::Kept(id.clone());
     Ok(Some(KeptMedia {
         id,
-        bytes: Some(bytes),
+        data: Some(text),
     }))
 }
 

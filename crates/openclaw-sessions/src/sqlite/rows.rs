@@ -1,8 +1,8 @@
 //! What is asked of the database, in its language.
 
-use openclaw_conversation::BlobId;
 use rusqlite::{OptionalExtension as _, Transaction, params};
 
+use super::blobs;
 use super::body::Body;
 use super::failure::Failure;
 use super::place::time_of;
@@ -158,9 +158,8 @@ fn summary(of: &Transaction<'_>, session: i64) -> Result<Option<(i64, i64)>, Fai
 /// Keeps the media of a message.
 fn link(of: &Transaction<'_>, message: i64, body: &Body) -> Result<(), Failure> {
     for media in &body.media {
-        if let Some(bytes) = &media.bytes {
-            let query = "INSERT INTO blobs (hash, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-            of.execute(query, params![&*media.id.0, bytes])?;
+        if let Some(data) = &media.data {
+            blobs::keep(of, &media.id, data)?;
         }
         let query = "INSERT OR IGNORE INTO links (message, blob)
                      SELECT ?1, id FROM blobs WHERE hash = ?2";
@@ -304,10 +303,4 @@ pub(super) fn list(
 pub(super) fn count(of: &Transaction<'_>) -> Result<i64, Failure> {
     let query = "SELECT count(*) FROM sessions WHERE key IS NOT NULL";
     Ok(of.query_row(query, [], |row| row.get(0))?)
-}
-
-/// The bytes of a piece of media.
-pub(super) fn blob(of: &Transaction<'_>, id: &BlobId) -> Result<Option<Vec<u8>>, Failure> {
-    let query = "SELECT bytes FROM blobs WHERE hash = ?1";
-    Ok(of.query_row(query, [&*id.0], |row| row.get(0)).optional()?)
 }

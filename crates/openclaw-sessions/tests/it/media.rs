@@ -15,10 +15,11 @@ fn media(blob: Blob, bytes: usize) -> Media {
         name: None,
         bytes: bytes as u64,
         blob,
+        text: None,
     }
 }
 
-fn image(bytes: &[u8]) -> Message {
+pub(crate) fn image(bytes: &[u8]) -> Message {
     let blob = Blob::Here(STANDARD.encode(bytes).into());
     Message::User {
         parts: vec![UserPart::Media(media(blob, bytes.len()))],
@@ -36,28 +37,11 @@ fn tool_image(bytes: &[u8]) -> Message {
     message
 }
 
-fn blob_of(message: &Message) -> &Blob {
-    let media = match message {
-        Message::User { parts } => parts.iter().find_map(|part| match part {
-            UserPart::Media(media) => Some(media),
-            _ => None,
-        }),
-        Message::Tool(answer) => answer.parts.iter().find_map(|part| match part {
-            AnswerPart::Media(media) => Some(media),
-            AnswerPart::Text { .. } => None,
-        }),
-        _ => None,
-    };
-    &media.unwrap().blob
-}
-
-async fn blobs(store: &SqliteSessions, name: &str) -> Vec<Blob> {
+pub(crate) async fn blobs(store: &SqliteSessions, name: &str) -> Vec<Blob> {
     let mut turn = begin(store, &key(name)).await;
     let history = turn.history().await.unwrap();
-    history
-        .iter()
-        .map(|kept| blob_of(&kept.message).clone())
-        .collect()
+    let media = history.iter().flat_map(|kept| kept.message.media());
+    media.map(|media| media.blob.clone()).collect()
 }
 
 #[tokio::test]
@@ -81,6 +65,27 @@ async fn bytes_are_kept_once_and_come_back_as_they_were() {
         STANDARD.encode(&bytes)
     );
     assert_eq!(lab.rows("blobs"), 2);
+}
+
+#[tokio::test]
+async fn bytes_of_any_length_come_back_as_they_were() {
+    let lab = Lab::new();
+    let store = lab.store();
+    // Around what is written and read at once, and around a page of the database.
+    for length in [
+        0, 1, 2, 3, 3_071, 3_072, 3_073, 4_096, 49_151, 49_152, 49_153, 98_305, 1_000_000,
+    ] {
+        let bytes: Vec<u8> = (0..251).cycle().take(length).collect();
+        let name = length.to_string();
+        turn(&store, &key(&name), vec![image(&bytes)]).await;
+        let found = blobs(&store, &name).await;
+        let Blob::Kept(id) = &found[0] else {
+            panic!("the bytes are in the message");
+        };
+        let text = store.blob(id).await.unwrap().unwrap();
+        assert_eq!(STANDARD.decode(text).unwrap(), bytes, "{length}");
+    }
+    assert_eq!(lab.rows("blobs"), 13);
 }
 
 #[tokio::test]

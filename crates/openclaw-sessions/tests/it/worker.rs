@@ -21,7 +21,8 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Starts a process with an order: `turns KEY TAG COUNT`, `hold KEY`, `delete KEY`, `fill KEY`, `count`.
+    /// Starts a process with an order: `turns KEY TAG COUNT`, `hold KEY`, `delete KEY`, `fill KEY`,
+    /// `attach KEY BYTES`, `count`.
     pub(crate) fn start(state: &Path, order: &str) -> Self {
         Self::spawn(Command::new(std::env::current_exe().unwrap()), state, order)
     }
@@ -136,6 +137,8 @@ async fn work(order: &str, state: &Path) {
         }
         #[cfg(unix)]
         ["fill", name] => fill(&store, name).await,
+        #[cfg(unix)]
+        ["attach", name, bytes] => attach(&store, name, bytes.parse().unwrap()).await,
         ["count"] => report(&format!("count {}", store.count().await.unwrap())),
         _ => panic!("unknown order {order}"),
     }
@@ -166,7 +169,6 @@ async fn turns(store: &SqliteSessions, name: &str, tag: &str, count: u32) {
 /// Writes until there is no room, makes room, and goes on.
 #[cfg(unix)]
 async fn fill(store: &SqliteSessions, name: &str) {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let mut turn = store.begin(&key(name), PATIENCE).await.unwrap();
     let mut number = 0_u64;
     let error = loop {
@@ -178,12 +180,34 @@ async fn fill(store: &SqliteSessions, name: &str) {
     };
     report(&format!("refused {error}"));
     report(&format!("kept {number}"));
+    make_room();
+    turn.append(vec![user("there is room")]).await.unwrap();
+    turn.finish(TurnEnd::Complete).await.unwrap();
+}
+
+/// Keeps a file for which there is no room, and once more when there is.
+#[cfg(unix)]
+async fn attach(store: &SqliteSessions, name: &str, bytes: usize) {
+    let bytes = crate::full::file(bytes);
+    let mut turn = store.begin(&key(name), PATIENCE).await.unwrap();
+    let messages = || vec![user("look"), crate::media::image(&bytes)];
+    let error = turn.append(messages()).await.unwrap_err();
+    report(&format!("refused {error}"));
+    let mut rest = Vec::new();
+    std::io::stdin().read_to_end(&mut rest).unwrap();
+    make_room();
+    turn.append(messages()).await.unwrap();
+    turn.finish(TurnEnd::Complete).await.unwrap();
+}
+
+/// Sets the limit off that files have.
+#[cfg(unix)]
+fn make_room() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let most = getrlimit(Resource::Fsize).maximum;
     let limit = Rlimit {
         current: most,
         maximum: most,
     };
     setrlimit(Resource::Fsize, limit).unwrap();
-    turn.append(vec![user("there is room")]).await.unwrap();
-    turn.finish(TurnEnd::Complete).await.unwrap();
 }

@@ -92,6 +92,7 @@ fn several_answers_and_media_are_told_in_their_order() {
         name: None,
         bytes: 300,
         blob: Blob::Here(Arc::from("AAAA")),
+        text: None,
     }));
     let messages = [
         Message::Tool(answer("old", false)),

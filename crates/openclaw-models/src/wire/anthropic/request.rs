@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::Value;
 
 use crate::wire::Asking;
-use crate::wire::history::{Answered, Piece, Said, Side};
+use crate::wire::history::{Answered, Document, Piece, Said, Side};
 use crate::wire::pieces::{Arguments, Each};
 
 /// What is asked where nobody says how long an answer may be: the service wants to know.
@@ -34,6 +34,13 @@ enum Block<'a> {
     },
     Image {
         source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Cache>,
+    },
+    Document {
+        source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<Cache>,
     },
@@ -158,8 +165,8 @@ fn spoken<'a>(side: &'a Side<'a>, is_last: bool) -> Spoken<'a> {
             let mut content: Vec<Block<'a>> = answers.iter().map(answer).collect();
             // Those of errors follow: the service takes only text in them.
             let errors = answers.iter().filter(|answer| answer.is_error);
-            let images = errors.filter_map(Answered::images).flatten();
-            content.extend(images.map(owned_block));
+            let media = errors.filter_map(Answered::media).flatten();
+            content.extend(media.map(owned_block));
             content.extend(pieces.iter().map(block));
             if is_last && let Some(last) = content.last_mut() {
                 keep(last);
@@ -180,6 +187,7 @@ fn keep(block: &mut Block<'_>) {
     match block {
         Block::Text { cache_control, .. }
         | Block::Image { cache_control, .. }
+        | Block::Document { cache_control, .. }
         | Block::ToolResult { cache_control, .. } => *cache_control = Some(Cache::Ephemeral),
         Block::Thinking { .. } | Block::RedactedThinking { .. } | Block::ToolUse { .. } => {}
     }
@@ -188,7 +196,7 @@ fn keep(block: &mut Block<'_>) {
 fn answer<'a>(answer: &'a Answered<'a>) -> Block<'a> {
     let pieces = answer.pieces.iter();
     let mut content: Vec<Block<'a>> = pieces
-        .filter(|piece| !answer.is_error || matches!(piece, Piece::Text(_)))
+        .filter(|piece| !answer.is_error || piece.is_text())
         .map(block)
         .collect();
     if answer.is_error && content.is_empty() {
@@ -213,6 +221,7 @@ fn block<'a>(piece: &'a Piece<'a>) -> Block<'a> {
     owned_block(match piece {
         Piece::Text(words) => Piece::Text(Cow::Borrowed(words)),
         Piece::Image { mime_type, data } => Piece::Image { mime_type, data },
+        Piece::Document(document) => Piece::Document(document.clone()),
     })
 }
 
@@ -224,6 +233,14 @@ fn owned_block(piece: Piece<'_>) -> Block<'_> {
                 media_type: mime_type,
                 data,
             },
+            cache_control: None,
+        },
+        Piece::Document(document) => Block::Document {
+            source: Source::Base64 {
+                media_type: Document::TYPE,
+                data: document.data,
+            },
+            title: document.name,
             cache_control: None,
         },
     }

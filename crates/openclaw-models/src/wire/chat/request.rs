@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::Value;
 
-use crate::wire::history::{Answered, Called, Piece, Said, Side, joined, texts};
+use crate::wire::history::{Answered, Called, Document, Piece, Said, Side, joined, texts};
 use crate::wire::particulars::is_thinking;
 use crate::wire::pieces::{DataUrl, arguments_text, whole};
 use crate::wire::{Asking, Host};
@@ -55,11 +55,18 @@ enum Content<'a> {
 enum Part<'a> {
     Text { text: &'a str },
     ImageUrl { image_url: ImageUrl<'a> },
+    File { file: File<'a> },
 }
 
 #[derive(serde::Serialize)]
 struct ImageUrl<'a> {
     url: DataUrl<'a>,
+}
+
+#[derive(serde::Serialize)]
+struct File<'a> {
+    filename: String,
+    file_data: DataUrl<'a>,
 }
 
 #[derive(serde::Serialize)]
@@ -129,12 +136,12 @@ impl Serialize for Messages<'_> {
                     for answer in answers {
                         messages.serialize_element(&tool(answer))?;
                     }
-                    let images: Vec<Piece<'_>> = answers
+                    let media: Vec<Piece<'_>> = answers
                         .iter()
-                        .filter_map(Answered::images)
+                        .filter_map(Answered::media)
                         .flatten()
                         .collect();
-                    let all: Vec<&Piece<'_>> = images.iter().chain(pieces).collect();
+                    let all: Vec<&Piece<'_>> = media.iter().chain(pieces).collect();
                     if asking.host == Host::Mistral && !answers.is_empty() && !all.is_empty() {
                         // There a person may not speak right after a tool.
                         messages.serialize_element(&Spoken::Assistant {
@@ -172,10 +179,7 @@ fn tool<'a>(answer: &'a Answered<'a>) -> Spoken<'a> {
 }
 
 fn content_of<'a>(pieces: &[&'a Piece<'a>]) -> Content<'a> {
-    let has_images = pieces
-        .iter()
-        .any(|piece| matches!(piece, Piece::Image { .. }));
-    if !has_images {
+    if pieces.iter().all(|piece| piece.is_text()) {
         let all = pieces
             .iter()
             .flat_map(|piece| texts(std::slice::from_ref(*piece)));
@@ -186,6 +190,15 @@ fn content_of<'a>(pieces: &[&'a Piece<'a>]) -> Content<'a> {
         Piece::Image { mime_type, data } => Part::ImageUrl {
             image_url: ImageUrl {
                 url: DataUrl { mime_type, data },
+            },
+        },
+        Piece::Document(document) => Part::File {
+            file: File {
+                filename: document.file_name(),
+                file_data: DataUrl {
+                    mime_type: Document::TYPE,
+                    data: document.data,
+                },
             },
         },
     });

@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::Value;
 
 use crate::wire::Asking;
-use crate::wire::history::{Answered, Called, Piece, Said, Side};
+use crate::wire::history::{Answered, Called, Document, Piece, Said, Side};
 use crate::wire::particulars::google_name;
 use crate::wire::pieces::{Arguments, Each, whole};
 
@@ -111,13 +111,13 @@ impl Serialize for SpokenSide<'_> {
         let Self(side, needs_signatures) = *self;
         match side {
             Side::User { answers, pieces } => {
-                let images: Vec<Piece<'_>> = answers
+                let media: Vec<Piece<'_>> = answers
                     .iter()
-                    .filter_map(Answered::images)
+                    .filter_map(Answered::media)
                     .flatten()
                     .collect();
                 let answers = answers.iter().map(answer);
-                let rest = images.iter().chain(pieces).map(part);
+                let rest = media.iter().chain(pieces).map(part);
                 Spoken {
                     role: Some("user"),
                     parts: answers.chain(rest).collect(),
@@ -145,6 +145,13 @@ fn part<'a>(piece: &'a Piece<'a>) -> Part<'a> {
         Piece::Text(words) => text(words),
         Piece::Image { mime_type, data } => Part {
             inline_data: Some(InlineData { mime_type, data }),
+            ..Part::default()
+        },
+        Piece::Document(document) => Part {
+            inline_data: Some(InlineData {
+                mime_type: Document::TYPE,
+                data: document.data,
+            }),
             ..Part::default()
         },
     }

@@ -82,7 +82,7 @@ impl Serialize for Messages<'_> {
                     }
                     let images: Vec<Piece<'_>> = answers
                         .iter()
-                        .filter_map(Answered::images)
+                        .filter_map(Answered::media)
                         .flatten()
                         .collect();
                     if !images.is_empty() {
@@ -112,7 +112,8 @@ fn spoken<'a>(role: &'static str, content: Cow<'a, str>) -> Spoken<'a> {
 fn person<'a>(pieces: &'a [Piece<'a>]) -> Spoken<'a> {
     let images = pieces.iter().filter_map(|piece| match piece {
         Piece::Image { data, .. } => Some(*data),
-        Piece::Text(_) => None,
+        // It is never asked to take documents.
+        Piece::Text(_) | Piece::Document(_) => None,
     });
     Spoken {
         images: images.collect(),

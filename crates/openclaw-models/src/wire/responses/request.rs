@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 
 use crate::wire::Asking;
-use crate::wire::history::{Answered, Called, Piece, Said, Side};
+use crate::wire::history::{Answered, Called, Document, Piece, Said, Side};
 use crate::wire::pieces::{DataUrl, arguments_text, whole};
 use crate::wire::responses::sealed;
 
@@ -40,9 +40,19 @@ enum Output<'a> {
 #[derive(serde::Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Part<'a> {
-    InputText { text: &'a str },
-    InputImage { image_url: DataUrl<'a> },
-    OutputText { text: &'a str },
+    InputText {
+        text: &'a str,
+    },
+    InputImage {
+        image_url: DataUrl<'a>,
+    },
+    InputFile {
+        filename: String,
+        file_data: DataUrl<'a>,
+    },
+    OutputText {
+        text: &'a str,
+    },
 }
 
 struct Input<'a>(&'a [Side<'a>]);
@@ -121,16 +131,12 @@ fn function_call<'a>(call: &'a Called<'a>) -> Item<'a> {
 }
 
 fn output<'a>(answer: &'a Answered<'a>) -> Item<'a> {
-    let has_images = answer
-        .pieces
-        .iter()
-        .any(|piece| matches!(piece, Piece::Image { .. }));
     Item::FunctionCallOutput {
         call_id: &answer.id,
-        output: if has_images {
-            Output::Parts(answer.pieces.iter().map(part).collect())
-        } else {
+        output: if answer.pieces.iter().all(Piece::is_text) {
             Output::Text(answer.text())
+        } else {
+            Output::Parts(answer.pieces.iter().map(part).collect())
         },
     }
 }
@@ -140,6 +146,13 @@ fn part<'a>(piece: &'a Piece<'a>) -> Part<'a> {
         Piece::Text(text) => Part::InputText { text },
         Piece::Image { mime_type, data } => Part::InputImage {
             image_url: DataUrl { mime_type, data },
+        },
+        Piece::Document(document) => Part::InputFile {
+            filename: document.file_name(),
+            file_data: DataUrl {
+                mime_type: Document::TYPE,
+                data: document.data,
+            },
         },
     }
 }
