@@ -10,6 +10,7 @@ use openclaw_definitions::Definitions;
 use openclaw_engine::EngineFailure;
 use openclaw_mcp::{AgentPlan, Servers, ServersSetup, StartMode};
 use openclaw_mcp_client::{Connector, EraMemory};
+use openclaw_media::{DocumentProgram, MediaReader, MediaSetup};
 use openclaw_models::{Models, ModelsSetup};
 use openclaw_process::Launcher;
 use openclaw_secrets::Redactor;
@@ -37,6 +38,11 @@ pub struct RuntimeSetup {
     pub directory: PathBuf,
     /// What starts them.
     pub launcher: Arc<Launcher>,
+    /// Whether it lasts: servers that are lost are started again. For a command that is over soon, the
+    /// first failure counts.
+    pub lasts: bool,
+    /// The program that reads documents.
+    pub documents: DocumentProgram,
 }
 
 /// The agents and servers of a configuration, in this process and for as long as a command takes.
@@ -44,6 +50,7 @@ pub struct RuntimeSetup {
 pub struct Runtime {
     pub(crate) servers: Arc<Servers>,
     pub(crate) models: Arc<Models>,
+    pub(crate) media: Arc<MediaReader>,
     pub(crate) sessions: Arc<dyn SessionStore>,
     pub(crate) agents: Agents,
     pub(crate) state: StateDirectory,
@@ -55,6 +62,7 @@ pub struct Runtime {
     environment: Vec<(OsString, OsString)>,
     pub(crate) directory: PathBuf,
     launcher: Arc<Launcher>,
+    documents: DocumentProgram,
 }
 
 impl Runtime {
@@ -79,17 +87,27 @@ impl Runtime {
             connector: Arc::new(connector),
             redactor: setup.redactor.clone(),
             mode: StartMode::OnDemand,
-            restarts: false,
+            restarts: setup.lasts,
         });
         let servers = Arc::new(servers.map_err(|error| unusable(&error))?);
         let models = Arc::new(Models::new(ModelsSetup {
+            config: Arc::clone(&setup.config),
+            resolver: servers.secret_resolver(),
+            redactor: setup.redactor.clone(),
+        }));
+        let media = Arc::new(MediaReader::new(MediaSetup {
             config: setup.config,
             resolver: servers.secret_resolver(),
             redactor: setup.redactor.clone(),
+            state: setup.state.clone(),
+            launcher: Arc::clone(&setup.launcher),
+            documents: setup.documents.clone(),
+            environment: setup.environment.clone(),
         }));
         let agents = Agents::new(AgentsSetup {
             servers: Arc::clone(&servers),
             models: Arc::clone(&models),
+            media: Arc::clone(&media),
             store: Arc::clone(&sessions),
             state: setup.state.path().to_owned(),
             commands: &TAKEN,
@@ -97,6 +115,7 @@ impl Runtime {
         Ok(Self {
             servers,
             models,
+            media,
             sessions,
             agents,
             state: setup.state,
@@ -107,6 +126,7 @@ impl Runtime {
             environment: setup.environment,
             directory: setup.directory,
             launcher: setup.launcher,
+            documents: setup.documents,
         })
     }
 
@@ -121,6 +141,8 @@ impl Runtime {
             environment: self.environment.clone(),
             directory: self.directory.clone(),
             launcher: Arc::clone(&self.launcher),
+            lasts: false,
+            documents: self.documents.clone(),
         })
     }
 

@@ -58,6 +58,8 @@ pub enum Part {
     Media {
         /// What it is.
         media: Media,
+        /// What a file of it would be called, if the server says so; cleaned.
+        name: Option<String>,
         /// Its bytes in base64.
         data: String,
     },

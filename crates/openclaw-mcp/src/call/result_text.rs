@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use openclaw_content::{Excerpt, Media, Origin, binary_note, note};
+use openclaw_content::{Excerpt, Media, Origin, binary_note, clean_name, note};
 use openclaw_mcp_client::{Content, Embedded, ToolResult};
 use serde_json::Value;
 
@@ -25,7 +25,15 @@ pub(crate) struct ResultOf<'a> {
 #[derive(Default)]
 struct Gathered<'a> {
     texts: Vec<Cow<'a, str>>,
-    media: Vec<(&'a str, &'a str)>,
+    media: Vec<Binary<'a>>,
+}
+
+/// A piece of binary content.
+struct Binary<'a> {
+    declared: &'a str,
+    /// What a file of it would be called, if the server says so.
+    name: Option<String>,
+    data: &'a str,
 }
 
 impl Servers {
@@ -60,12 +68,17 @@ impl Servers {
             let told = "A part of the result is missing: {}";
             parts.push(Part::Text(note(told, &[missing])));
         }
-        for (declared, data) in gathered.media {
+        for Binary {
+            declared,
+            name,
+            data,
+        } in gathered.media
+        {
             match Media::from_base64(declared, data) {
                 Ok(media) => {
                     parts.push(Part::Text(binary_note(origin, &media)));
                     let data = data.to_owned();
-                    parts.push(Part::Media { media, data });
+                    parts.push(Part::Media { media, name, data });
                 }
                 Err(error) => {
                     let told = "Binary content of the result can't be read: {}";
@@ -191,7 +204,12 @@ fn gather(result: &ToolResult) -> Gathered<'_> {
 impl<'a> Gathered<'a> {
     /// Notes binary content, and where it stands among the texts.
     fn media(&mut self, declared: &'a str, data: &'a str) {
-        self.media.push((declared, data));
+        let name = None;
+        self.media.push(Binary {
+            declared,
+            name,
+            data,
+        });
         let number = self.media.len();
         self.texts
             .push(Cow::Owned(format!("[attachment {number}]")));
@@ -209,9 +227,24 @@ impl<'a> Gathered<'a> {
             let line = format!("[resource: {uri}, attachment {number}]");
             self.texts.push(Cow::Owned(line));
             let declared = embedded.mime_type.as_deref().unwrap_or_default();
-            self.media.push((declared, blob));
+            self.media.push(Binary {
+                declared,
+                name: file_name(uri),
+                data: blob,
+            });
         }
     }
+}
+
+/// The name of a file at the end of an address, cleaned.
+fn file_name(uri: &str) -> Option<String> {
+    let path = uri.split(['?', '#']).next().unwrap_or_default();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    // What has no extension is most likely a number or a word for something else.
+    let is_file = name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty() && extension.chars().all(char::is_alphanumeric)
+    });
+    is_file.then(|| clean_name(name))
 }
 
 /// Whether a text is the same data: servers are asked to send both.

@@ -9,13 +9,17 @@ use openclaw_mcp_client::{Connection, Connector, Target};
 use openclaw_secrets::Redactor;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::catalog::Catalog;
 use super::pace::Pace;
 use super::state::{ServerState, Status};
 use super::task::{Asked, Command, Task};
 
+/// After how many losses in a row a server is not back within seconds.
+const BACK_SOON: u32 = 2;
+/// How long a server that was lost is waited for.
+const BACK_WITHIN: Duration = Duration::from_secs(5);
 /// How many commands may wait.
 const COMMANDS: usize = 16;
 
@@ -177,10 +181,22 @@ impl ManagedServer {
     }
 
     /// Starts it if it rests although nothing is wrong with it, and waits until it is ready or
-    /// will not be so soon. One that has failed is left alone.
+    /// will not be so soon: one that was ready and was lost comes back within seconds, unless it is
+    /// lost again and again. One that has failed is left alone.
     pub async fn need(&self) -> ServerState {
         self.ask(Command::Need).await;
-        self.settled().await
+        let waiting = self.wait_for(|state| match state.status {
+            Status::Connecting => false,
+            Status::Restarting => !state.was_ready || state.failures > BACK_SOON,
+            _ => true,
+        });
+        let before = self.state();
+        if before.was_ready && before.failures > 0 {
+            // It may hang now, and whoever needs it can do without: it is told so.
+            let back = timeout(BACK_WITHIN, waiting).await;
+            return back.unwrap_or_else(|_| self.state());
+        }
+        waiting.await
     }
 
     /// Does what [`ManagedServer::need`] does, and does not wait until it is ready.
@@ -260,9 +276,13 @@ impl ManagedServer {
 
     /// Waits until it is neither being started nor about to be.
     async fn settled(&self) -> ServerState {
+        self.wait_for(|state| state.status != Status::Connecting)
+            .await
+    }
+
+    async fn wait_for(&self, is_so: impl Fn(&ServerState) -> bool) -> ServerState {
         let mut state = self.state.clone();
-        let is_settled = |state: &ServerState| state.status != Status::Connecting;
-        match state.wait_for(is_settled).await {
+        match state.wait_for(is_so).await {
             Ok(state) => state.clone(),
             Err(_) => self.state(),
         }

@@ -43,6 +43,8 @@ impl Status {
 pub struct ServerState {
     /// How it is.
     pub status: Status,
+    /// Whether it has ever been ready.
+    pub was_ready: bool,
     /// The connection, while it is ready.
     pub connection: Option<Arc<Connection>>,
     /// What it offers, or offered last.
@@ -65,6 +67,7 @@ impl Default for ServerState {
     fn default() -> Self {
         Self {
             status: Status::Stopped,
+            was_ready: false,
             connection: None,
             catalog: Arc::default(),
             stderr: Arc::default(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use openclaw_mcp_client::{ConnectError, Connection};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::catalog::Catalog;
 use super::server::{LoginWatch, ServerSetup, Shared, Unresolved};
@@ -54,8 +54,8 @@ pub(super) struct Asked {
 enum Next {
     /// Connect now.
     Connect,
-    /// Connect after a while.
-    Wait(Duration),
+    /// Connect when it is time.
+    Wait(Instant),
     /// Look after a connection.
     Hold(Arc<Connection>),
     /// Do nothing until somebody asks.
@@ -95,8 +95,6 @@ pub(super) struct Task {
     failures: u32,
     /// Whether a person stopped it.
     is_held: bool,
-    /// Whether it has ever been ready.
-    was_ready: bool,
     /// Whether its settings changed while it was being connected with older ones.
     has_new_settings: bool,
     /// How often in a row a login changed and the server did not take it.
@@ -119,7 +117,6 @@ impl Task {
             shared,
             failures: 0,
             is_held: false,
-            was_ready: false,
             has_new_settings: false,
             vain_logins: 0,
         }
@@ -134,13 +131,13 @@ impl Task {
                     Some(next) => next,
                     None => return,
                 },
-                Next::Wait(pause) => tokio::select! {
-                    () = sleep(pause) => {
+                Next::Wait(until) => tokio::select! {
+                    () = sleep_until(until) => {
                         tracing::info!(server = self.setup.name, "server connecting again");
                         Next::Connect
                     }
                     asked = self.commands.recv() => match asked {
-                        Some(asked) => self.begin(asked, Next::Wait(pause)),
+                        Some(asked) => self.begin(asked, Next::Wait(until)),
                         None => return,
                     },
                 },
@@ -293,11 +290,11 @@ impl Task {
             tools = catalog.tools.len(),
             "server ready"
         );
-        self.was_ready = true;
         self.vain_logins = 0;
         let failures = self.failures;
         self.update(|state| {
             state.status = Status::Ready;
+            state.was_ready = true;
             state.connection = Some(connection.clone());
             state.catalog = Arc::new(catalog);
             state.failures = failures;
@@ -312,7 +309,7 @@ impl Task {
             Trouble::Unresolved(_) if std::mem::take(&mut self.has_new_settings) => Next::Connect,
             // It has been here before, so what it needs is there, and only can't be had now.
             Trouble::Unresolved(Unresolved { reason, is_passing })
-                if is_passing && self.was_ready =>
+                if is_passing && self.publish.borrow().was_ready =>
             {
                 self.failed(&reason)
             }
@@ -354,7 +351,7 @@ impl Task {
             state.failures = failures;
             state.reason = Some(reason.into());
         });
-        Next::Wait(pause)
+        Next::Wait(Instant::now() + pause)
     }
 
     /// Stays as it is until somebody asks.

@@ -242,6 +242,7 @@ impl Engine for Runtime {
                     ValueOwner::Server(name) => (Some(name.clone()), format!("the server {name}")),
                     ValueOwner::ModelProvider(name) => (None, format!("the model provider {name}")),
                     ValueOwner::Gateway => (None, "the gateway".to_owned()),
+                    ValueOwner::Media => (None, "media".to_owned()),
                 };
                 SecretReport {
                     server,

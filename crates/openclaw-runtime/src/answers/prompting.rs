@@ -99,11 +99,12 @@ impl Runtime {
 fn as_user_part(part: Part) -> UserPart {
     match part {
         Part::Text(text) => UserPart::Foreign { text },
-        Part::Media { media, data } => UserPart::Media(Media {
+        Part::Media { media, name, data } => UserPart::Media(Media {
             mime_type: media.media_type().to_owned(),
-            name: None,
+            name,
             bytes: u64::try_from(media.bytes()).unwrap_or(u64::MAX),
             blob: Blob::Here(Arc::from(data)),
+            text: None,
         }),
     }
 }

@@ -7,6 +7,7 @@ use openclaw_config::{Config, Difference, difference};
 use openclaw_definitions::Definitions;
 use openclaw_engine::{EngineFailure, ReloadReport};
 use openclaw_mcp::Servers;
+use openclaw_media::MediaReader;
 use openclaw_models::Models;
 use openclaw_state::{StateDirectory, StateKey};
 use tracing::Span;
@@ -21,6 +22,7 @@ impl Runtime {
             state: self.state.clone(),
             servers: Arc::clone(&self.servers),
             models: Arc::clone(&self.models),
+            media: Arc::clone(&self.media),
         };
         let span = Span::current();
         // It waits for disks. Whoever asked may be gone: it is done whole or not at all.
@@ -43,6 +45,7 @@ struct Reload {
     state: StateDirectory,
     servers: Arc<Servers>,
     models: Arc<Models>,
+    media: Arc<MediaReader>,
 }
 
 impl Reload {
@@ -57,6 +60,7 @@ impl Reload {
         let changes = difference(&before, &config, &key);
         self.servers.reload(Arc::clone(&config));
         let resolver = self.servers.secret_resolver();
+        self.media.renew(&config, Arc::clone(&resolver));
         self.models.renew(Arc::clone(&config), resolver);
         Ok(ReloadReport {
             warnings,

@@ -10,6 +10,7 @@ use openclaw_engine::{
     AddServer, Audience, CallArguments, CallReport, CallRequest, Engine, EngineFailure,
     ReplyEngine, ReplyEvent, ReplyReport, ReplyRequest, ServerEntry, ToolConsent, ToolQuestion,
 };
+use openclaw_media::DocumentProgram;
 use openclaw_process::{GuardianProgram, Launcher};
 use openclaw_runtime::{Runtime, RuntimeSetup};
 use openclaw_secrets::Redactor;
@@ -83,6 +84,7 @@ impl House {
         let state = StateDirectory::open(&location.state).unwrap();
         let definitions = Definitions::new(location, environment, redactor.clone());
         let engine = Runtime::open(RuntimeSetup {
+            lasts: false,
             config: Arc::new(definitions.load().config.unwrap()),
             definitions: Some(definitions),
             state,
@@ -90,6 +92,7 @@ impl House {
             environment: std::env::vars_os().collect(),
             directory: directory.path().to_owned(),
             launcher: Arc::new(Launcher::new(GuardianProgram::at(&program()))),
+            documents: DocumentProgram::at(&program()),
         });
         Self {
             engine: engine.unwrap(),
