@@ -7,17 +7,17 @@ use std::time::SystemTime;
 
 use openclaw_content::Framer;
 use openclaw_conversation::UserPart;
-use openclaw_engine::{Audience, ReplyEvent, ReplyReport, ReplyRequest, SessionChoice};
+use openclaw_engine::{Audience, ReplyReport, ReplyRequest, SessionChoice};
 use openclaw_mcp::{AgentPlan, Servers};
+use openclaw_media::MediaReader;
 use openclaw_models::{Model, Models};
 use openclaw_sessions::{SessionKey, SessionStore};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-use crate::attachments::user_parts;
 use crate::error::TurnError;
 use crate::skills::LoggedProblems;
 use crate::tools::ReadyTools;
-use crate::turn::Asking;
+use crate::turn::{Asking, Said};
 
 /// What agents are made of.
 pub struct AgentsSetup {
@@ -25,6 +25,8 @@ pub struct AgentsSetup {
     pub servers: Arc<Servers>,
     /// Their models.
     pub models: Arc<Models>,
+    /// What puts files that come with messages into words.
+    pub media: Arc<MediaReader>,
     /// Where what is said is kept.
     pub store: Arc<dyn SessionStore>,
     /// The state directory, where skills may be.
@@ -37,12 +39,13 @@ pub struct AgentsSetup {
 pub struct Agents {
     pub(crate) servers: Arc<Servers>,
     models: Arc<Models>,
+    pub(crate) media: Arc<MediaReader>,
     pub(crate) store: Arc<dyn SessionStore>,
     pub(crate) ready: ReadyTools,
     pub(crate) skill_problems: LoggedProblems,
     pub(crate) state: PathBuf,
     pub(crate) commands: &'static [&'static str],
-    framer: Framer,
+    pub(crate) framer: Framer,
     /// How many remarks about the store were passed on.
     told: AtomicUsize,
 }
@@ -53,6 +56,7 @@ impl Agents {
         Self {
             servers: setup.servers,
             models: setup.models,
+            media: setup.media,
             store: setup.store,
             ready: ReadyTools::default(),
             state: setup.state,
@@ -161,9 +165,6 @@ impl Agents {
         beside: Vec<UserPart>,
         audience: &dyn Audience,
     ) -> Result<ReplyReport, TurnError> {
-        let hear = |text| audience.hear(ReplyEvent::Notice { text });
-        let mut parts = user_parts(request.message, request.attachments, &self.framer, &hear)?;
-        parts.extend(beside);
         let asking = Asking {
             agents: self,
             plan,
@@ -173,7 +174,12 @@ impl Agents {
             approved: request.approved,
             correlation: &request.correlation,
         };
-        Box::pin(asking.answer(parts)).await
+        let said = Said {
+            message: request.message,
+            attachments: request.attachments,
+            beside,
+        };
+        Box::pin(asking.answer(said)).await
     }
 }
 

@@ -1,11 +1,23 @@
 //! What comes with a message.
 
+mod text;
+mod words;
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _};
 use std::sync::Arc;
 
-use openclaw_content::{Base64, Excerpt, Framer, Media as Content, shown_line};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use openclaw_content::{Base64, Excerpt, Framed, Framer, Media as Content, shown_line};
 use openclaw_conversation::{Blob, Media, UserPart};
-use openclaw_engine::Attachment;
+use openclaw_engine::{Attachment, AttachmentData, Audience, ReplyEvent};
+use openclaw_media::MediaReader;
+use tokio::task::spawn_blocking;
 
+use self::text::decoded;
+use self::words::unusable;
 use crate::error::TurnError;
 
 /// How large a message may be, in bytes.
@@ -16,14 +28,22 @@ const ATTACHMENT_LIMIT: usize = 15 * 1024 * 1024;
 const MOST: usize = 15;
 /// How much of a file's text a model reads.
 const TEXT_LIMIT: usize = 1024 * 1024;
+/// How many pieces are put into words side by side.
+const AT_ONCE: usize = 2;
 
-/// The parts of what a person says.
-pub(crate) fn user_parts(
-    message: String,
-    attachments: Vec<Attachment>,
-    framer: &Framer,
-    notice: &dyn Fn(String),
-) -> Result<Vec<UserPart>, TurnError> {
+/// What is needed to take in what comes with a message.
+pub(crate) struct Intake<'a> {
+    pub(crate) framer: &'a Framer,
+    /// What puts files into words.
+    pub(crate) media: &'a MediaReader,
+    /// Whether the model that is asked reads documents itself.
+    pub(crate) takes_documents: bool,
+    /// Who is told what becomes of it.
+    pub(crate) audience: &'a dyn Audience,
+}
+
+/// Refuses at once what is refused whatever is in it.
+pub(crate) fn check(message: &str, attachments: &[Attachment]) -> Result<(), TurnError> {
     if message.len() > MESSAGE_LIMIT {
         return Err(TurnError::TooLarge {
             bytes: message.len(),
@@ -42,134 +62,146 @@ pub(crate) fn user_parts(
             ),
         });
     }
-    let mut parts = Vec::with_capacity(attachments.len() + 1);
-    if !message.is_empty() {
-        parts.push(UserPart::Text { text: message });
-    }
-    for (number, attachment) in attachments.into_iter().enumerate() {
-        parts.push(part(attachment, number + 1, framer, notice)?);
-    }
-    Ok(parts)
+    Ok(())
 }
 
-fn part(
-    attachment: Attachment,
-    number: usize,
-    framer: &Framer,
-    notice: &dyn Fn(String),
-) -> Result<UserPart, TurnError> {
-    let name = attachment.name.clone();
-    let name = name.unwrap_or_else(|| format!("attachment {number}"));
-    let refused = |reason: String| TurnError::Attachment {
-        name: shown_line(&name, 100),
-        reason,
-    };
-    let content = Content::from_base64(&attachment.mime_type, &attachment.data)
-        .map_err(|error| refused(error.to_string()))?;
-    if content.bytes() > ATTACHMENT_LIMIT {
-        let (bytes, limit) = (content.bytes(), ATTACHMENT_LIMIT);
-        return Err(refused(format!(
-            "it has {bytes} bytes, and {limit} is the most"
-        )));
+impl Intake<'_> {
+    /// The parts of what a person says, which was checked.
+    pub(crate) async fn user_parts(
+        &self,
+        message: String,
+        attachments: Vec<Attachment>,
+    ) -> Result<Vec<UserPart>, TurnError> {
+        let mut parts = Vec::with_capacity(attachments.len() + 1);
+        if !message.is_empty() {
+            parts.push(UserPart::Text { text: message });
+        }
+        let pieces = attachments.into_iter().zip(1..);
+        let pieces = pieces.map(|(attachment, number)| self.part(attachment, number));
+        // Each of them is boxed: a list of futures is as large as the largest.
+        let pieces: Vec<_> = pieces.map(Box::pin).collect();
+        let taken: Vec<UserPart> = stream::iter(pieces).buffered(AT_ONCE).try_collect().await?;
+        parts.extend(taken);
+        Ok(parts)
     }
-    if content.kind().is_none() && is_text(content.media_type()) {
-        let bytes = Base64::check(&attachment.data).map(|data| data.decode());
-        let bytes = bytes.map_err(|error| refused(error.to_string()))?;
-        let text = String::from_utf8_lossy(&bytes);
-        let file = framer.frame_file(&name, &text, &Excerpt::new(TEXT_LIMIT));
-        for pattern in file.detections.iter() {
+
+    async fn part(&self, attachment: Attachment, number: usize) -> Result<UserPart, TurnError> {
+        let name = attachment.name.clone();
+        let name = name.unwrap_or_else(|| format!("attachment {number}"));
+        let refused = |reason: String| TurnError::Attachment {
+            name: shown_line(&name, 100),
+            reason,
+        };
+        let data = match attachment.data {
+            AttachmentData::Base64(text) => Data::Text(text),
+            AttachmentData::File(file) => {
+                let read = spawn_blocking(move || bytes(&file)).await;
+                let read = read.unwrap_or_else(|error| Err(io::Error::other(error)));
+                Data::Bytes(read.map_err(|error| refused(format!("it can't be read: {error}")))?)
+            }
+        };
+        let content = data.content(&attachment.mime_type);
+        let content = content.map_err(|error| refused(error.to_string()))?;
+        if content.bytes() > ATTACHMENT_LIMIT {
+            let (bytes, limit) = (content.bytes(), ATTACHMENT_LIMIT);
+            return Err(refused(format!(
+                "it has {bytes} bytes, and {limit} is the most"
+            )));
+        }
+        let (media_type, text) = if content.is_text() {
+            if let Some(text) = decoded(&data.bytes()) {
+                let excerpt = Excerpt::new(TEXT_LIMIT);
+                let text = self.framed(&name, self.framer.frame_file(&name, &text, &excerpt));
+                return Ok(UserPart::Foreign { text: text.text });
+            }
+            let why = "is not text, whatever it is called";
+            self.warn(&name, &format!("{why}: it is only named"));
+            let template =
+                "[a file \"{}\" of type {} with {} bytes, which can't be shown here: it {}]";
+            let text = unusable(template, &name, &content, why);
+            ("application/octet-stream", Some(text))
+        } else {
+            let text = Box::pin(self.words(&name, &content, &data)).await;
+            (content.media_type(), text)
+        };
+        Ok(UserPart::Media(Media {
+            mime_type: media_type.to_owned(),
+            name: attachment.name.as_deref().map(openclaw_content::clean_name),
+            bytes: u64::try_from(content.bytes()).unwrap_or(u64::MAX),
+            blob: Blob::Here(data.into_base64()),
+            text,
+        }))
+    }
+
+    /// Says what there is to say about a text that was framed.
+    fn framed(&self, name: &str, framed: Framed) -> Framed {
+        for pattern in framed.detections.iter() {
             tracing::warn!(pattern = pattern.name(), "a file looks like an injection");
         }
-        if let Some(cut) = file.cut {
-            let (name, end, total) = (shown_line(&name, 100), cut.end, cut.total);
-            notice(format!(
-                "{name} is cut: the model reads {end} of its {total} bytes"
-            ));
+        if let Some(cut) = framed.cut {
+            let (end, total) = (cut.end, cut.total);
+            self.warn(
+                name,
+                &format!("is cut: the model reads {end} of its {total} bytes"),
+            );
         }
-        return Ok(UserPart::Foreign { text: file.text });
+        framed
     }
-    Ok(UserPart::Media(Media {
-        mime_type: content.media_type().to_owned(),
-        name: attachment.name.as_deref().map(openclaw_content::clean_name),
-        bytes: u64::try_from(content.bytes()).unwrap_or(u64::MAX),
-        blob: Blob::Here(Arc::from(attachment.data)),
-    }))
+
+    /// Tells the person something about a file.
+    fn tell(&self, name: &str, what: &str) {
+        let text = format!("{} {what}", shown_line(name, 100));
+        self.audience.hear(ReplyEvent::Notice { text });
+    }
+
+    /// Tells the person that a file can't be used as it should be. Many clients show nothing of that,
+    /// so that it is in the log, too; how files are called is nobody's business there.
+    fn warn(&self, name: &str, what: &str) {
+        tracing::warn!("a file that came with a message {what}");
+        self.tell(name, what);
+    }
 }
 
-/// Whether a type is one of text.
-fn is_text(media_type: &str) -> bool {
-    let texts = [
-        "application/json",
-        "application/ld+json",
-        "application/xml",
-        "application/yaml",
-        "application/x-yaml",
-        "application/toml",
-        "application/javascript",
-        "application/x-sh",
-        "application/sql",
-    ];
-    media_type.starts_with("text/") || texts.contains(&media_type)
+/// The bytes of a piece, in the form that they came in.
+enum Data {
+    /// In base64.
+    Text(String),
+    /// As they are.
+    Bytes(Vec<u8>),
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn attachment(mime_type: &str, data: &str) -> Attachment {
-        Attachment {
-            name: Some("notes.txt".to_owned()),
-            mime_type: mime_type.to_owned(),
-            data: data.to_owned(),
+impl Data {
+    fn content(&self, declared: &str) -> Result<Content, openclaw_content::Base64Error> {
+        match self {
+            Self::Text(text) => Content::from_base64(declared, text),
+            Self::Bytes(bytes) => Ok(Content::from_bytes(declared, bytes)),
         }
     }
 
-    fn parts(message: &str, attachments: Vec<Attachment>) -> Result<Vec<UserPart>, TurnError> {
-        user_parts(message.to_owned(), attachments, &Framer::new(), &|_| {})
+    fn bytes(&self) -> std::borrow::Cow<'_, [u8]> {
+        match self {
+            // It was checked before.
+            Self::Text(text) => {
+                let checked = Base64::check(text).map(|data| data.decode());
+                checked.unwrap_or_default().into()
+            }
+            Self::Bytes(bytes) => bytes.as_slice().into(),
+        }
     }
 
-    #[test]
-    fn a_message_needs_words_or_something_else() {
-        assert!(matches!(parts("  ", vec![]), Err(TurnError::Empty)));
-        let made = parts("", vec![attachment("text/plain", "aGk=")]).unwrap();
-        assert_eq!(made.len(), 1);
-        let large = "x".repeat(MESSAGE_LIMIT + 1);
-        assert!(matches!(
-            parts(&large, vec![]),
-            Err(TurnError::TooLarge { .. })
-        ));
-        assert_eq!(parts(&large[1..], vec![]).unwrap().len(), 1);
+    fn into_base64(self) -> Arc<str> {
+        Arc::from(match self {
+            Self::Text(text) => text,
+            Self::Bytes(bytes) => STANDARD.encode(bytes),
+        })
     }
+}
 
-    #[test]
-    fn text_is_framed_and_the_rest_is_media() {
-        let image = attachment("image/png", "iVBORw0KGgoAAAANSUhEUg==");
-        let made = parts(
-            "look",
-            vec![attachment("text/plain; charset=utf-8", "aGk="), image],
-        );
-        let made = made.unwrap();
-        let UserPart::Foreign { text } = &made[1] else {
-            panic!("{made:?}");
-        };
-        assert!(text.as_str().contains("Source: File\nFrom: notes.txt\n"));
-        assert!(text.as_str().contains("---\nhi\n"));
-        assert!(matches!(&made[2], UserPart::Media(media) if media.mime_type == "image/png"));
-    }
-
-    #[test]
-    fn what_can_not_be_used_is_named() {
-        let error = parts("x", vec![attachment("image/png", "!!")]).unwrap_err();
-        assert!(
-            error.to_string().starts_with("notes.txt can't be used: "),
-            "{error}"
-        );
-        let many = (0..=MOST)
-            .map(|_| attachment("text/plain", "aGk="))
-            .collect();
-        assert!(matches!(
-            parts("x", many),
-            Err(TurnError::Attachment { .. })
-        ));
-    }
+/// What a file holds: one byte more than is allowed, at most.
+fn bytes(mut file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    let most = u64::try_from(ATTACHMENT_LIMIT).unwrap_or(u64::MAX);
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

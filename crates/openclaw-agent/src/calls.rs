@@ -109,11 +109,12 @@ impl Caller<'_> {
 fn answer(call: &ToolCall, outcome: ToolOutcome) -> ToolAnswer {
     let parts = outcome.parts.into_iter().map(|part| match part {
         Part::Text(text) => AnswerPart::Text { text },
-        Part::Media { media, data } => AnswerPart::Media(Media {
+        Part::Media { media, name, data } => AnswerPart::Media(Media {
             mime_type: media.media_type().to_owned(),
-            name: None,
+            name,
             bytes: u64::try_from(media.bytes()).unwrap_or(u64::MAX),
             blob: Blob::Here(Arc::from(data)),
+            text: None,
         }),
     });
     ToolAnswer {

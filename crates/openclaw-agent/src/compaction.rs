@@ -5,10 +5,19 @@ use openclaw_conversation::{AnswerPart, AssistantPart, CallArguments, Media, Mes
 use openclaw_models::{ModelFacts, ToolSet};
 use serde_json::{Map, Value};
 
-use crate::history::Conversation;
+use crate::history::{Conversation, Taken};
 
 /// What an image costs, roughly: services scale larger ones down.
 const IMAGE_TOKENS: u64 = 1_500;
+/// How many bytes of a document cost a token, roughly: how many pages it has is not known here, and
+/// services read each both as text and as an image.
+const DOCUMENT_BYTES: u64 = 256;
+/// What the smallest document costs: a page.
+const PAGE_TOKENS: u64 = 3_000;
+/// What the name of a file costs, where that is all the model gets.
+const NAME_TOKENS: u64 = 50;
+/// How many bytes the frame of a text has, and what is said where it is shortened.
+const FRAME_BYTES: usize = 400;
 /// What a message costs beside its words.
 const MESSAGE_TOKENS: u64 = 8;
 
@@ -63,19 +72,44 @@ pub(crate) fn definition_tokens(name: &str, description: &str, schema: &Map<Stri
     text_tokens(name) + text_tokens(description) + object_tokens(schema) + 10
 }
 
-fn media_tokens(media: &Media) -> u64 {
-    if media.is_image() { IMAGE_TOKENS } else { 50 }
+/// How many tokens the files of a message cost, roughly. How many pages documents have is a guess:
+/// together they count for no more than their share.
+fn media_tokens(message: &Message, taken: Taken) -> u64 {
+    let (mut documents, mut others) = (0, 0);
+    for media in message.media() {
+        if !taken.sends(media) {
+            let text = media.text.as_ref();
+            others += text.map_or(NAME_TOKENS, |text| text_tokens(text.as_str()));
+        } else if media.is_image() {
+            others += IMAGE_TOKENS;
+        } else {
+            documents += (media.bytes / DOCUMENT_BYTES).max(PAGE_TOKENS);
+        }
+    }
+    others + documents.min(taken.document_tokens)
 }
 
-/// How many tokens a message costs, roughly.
-pub(crate) fn tokens(message: &Message) -> u64 {
+/// How many tokens a person's own words in a message cost, roughly.
+pub(crate) fn own_tokens(message: &Message) -> u64 {
+    let Message::User { parts } = message else {
+        return 0;
+    };
+    let parts = parts.iter().map(|part| match part {
+        UserPart::Text { text } => text_tokens(text),
+        UserPart::Foreign { .. } | UserPart::Media(_) => 0,
+    });
+    parts.sum()
+}
+
+/// How many tokens a message costs a model that takes such files, roughly.
+pub(crate) fn tokens(message: &Message, taken: Taken) -> u64 {
     let parts: u64 = match message {
         Message::User { parts } => parts
             .iter()
             .map(|part| match part {
                 UserPart::Text { text } => text_tokens(text),
                 UserPart::Foreign { text } => text_tokens(text.as_str()),
-                UserPart::Media(media) => media_tokens(media),
+                UserPart::Media(_) => 0,
             })
             .sum(),
         Message::Assistant(said) => said
@@ -102,12 +136,12 @@ pub(crate) fn tokens(message: &Message) -> u64 {
             .iter()
             .map(|part| match part {
                 AnswerPart::Text { text } => text_tokens(text.as_str()),
-                AnswerPart::Media(media) => media_tokens(media),
+                AnswerPart::Media(_) => 0,
             })
             .sum(),
         Message::Summary { text, .. } => text_tokens(text.as_str()),
     };
-    parts + MESSAGE_TOKENS
+    parts + media_tokens(message, taken) + MESSAGE_TOKENS
 }
 
 fn object_tokens(object: &Map<String, Value>) -> u64 {
@@ -126,10 +160,19 @@ fn value_tokens(value: &Value) -> u64 {
     }
 }
 
+/// What was taken out of a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stripped {
+    /// Details that the model has read.
+    pub(crate) left_out: bool,
+    /// The ends of what it has not read yet.
+    pub(crate) shortened: bool,
+}
+
 impl Conversation {
     /// How many tokens all of it costs, roughly.
     pub(crate) fn tokens(&self) -> u64 {
-        self.messages().iter().map(tokens).sum()
+        self.tokens_before(self.len())
     }
 
     /// How many of the first messages should be summarised, so that what is left of those before
@@ -140,7 +183,7 @@ impl Conversation {
         let mut kept = 0;
         let mut from = end;
         for (place, message) in before.iter().enumerate().rev() {
-            kept += tokens(message);
+            kept += tokens(message, self.taken());
             if kept > left {
                 break;
             }
@@ -157,26 +200,27 @@ impl Conversation {
     }
 
     /// Takes details out, the oldest first, until the conversation fits: results of calls, files,
-    /// thoughts. What the model has not read yet is shortened last, each result to its share. Says
-    /// whether something was taken out.
-    pub(crate) fn strip(&mut self, room: u64) -> bool {
+    /// thoughts. What the model has not read yet is shortened last, each result to its share.
+    pub(crate) fn strip(&mut self, room: u64) -> Stripped {
         let mut total = self.tokens();
-        let mut has_stripped = false;
+        let mut stripped = Stripped::default();
+        let taken = self.taken();
         let unread = self.unread();
         for message in self.messages_mut().iter_mut().take(unread) {
             if total <= room {
-                return has_stripped;
+                return stripped;
             }
-            let before = tokens(message);
+            let before = tokens(message, taken);
             if strip_details(message) {
-                total = total.saturating_sub(before) + tokens(message);
-                has_stripped = true;
+                total = total.saturating_sub(before) + tokens(message, taken);
+                stripped.left_out = true;
             }
         }
-        if total <= room {
-            return has_stripped;
+        if total > room {
+            let left = room.saturating_sub(self.tokens_before(unread));
+            stripped.shortened = self.share(unread, left);
         }
-        self.share(unread, room.saturating_sub(self.tokens_before(unread))) || has_stripped
+        stripped
     }
 
     /// Where what the model has not read yet begins: the last words of a person, or the answers to
@@ -192,61 +236,89 @@ impl Conversation {
     }
 
     fn tokens_before(&self, end: usize) -> u64 {
-        self.messages().iter().take(end).map(tokens).sum()
+        let messages = self.messages().iter().take(end);
+        messages.map(|message| tokens(message, self.taken())).sum()
     }
 
     /// Shortens the results from this place on so that each has its share of so many tokens.
     fn share(&mut self, from: usize, room: u64) -> bool {
+        let taken = self.taken();
         let unread = self.messages_mut().get_mut(from..).unwrap_or_default();
         let mut left = unread.len();
         let mut room = room;
         let mut has_shortened = false;
         // Small ones first, so that they leave what they do not need to the others.
         let mut places: Vec<usize> = (0..unread.len()).collect();
-        places.sort_by_key(|place| unread.get(*place).map(tokens));
+        places.sort_by_key(|place| unread.get(*place).map(|message| tokens(message, taken)));
         for place in places {
             let share = room / u64::try_from(left).unwrap_or(1).max(1);
             left = left.saturating_sub(1);
             let Some(message) = unread.get_mut(place) else {
                 continue;
             };
-            if tokens(message) > share {
-                let bytes = usize::try_from(share.saturating_mul(3)).unwrap_or(usize::MAX);
-                has_shortened |= shorten_frames(message, bytes);
+            if tokens(message, taken) > share {
+                has_shortened |= shorten_frames(message, share, taken);
             }
-            room = room.saturating_sub(tokens(message));
+            room = room.saturating_sub(tokens(message, taken));
         }
         has_shortened
     }
 }
 
-/// Shortens what stands in frames in a message: results of calls, each to so many bytes, or files and
-/// resources beside the words of a person, to so many in all.
-fn shorten_frames(message: &mut Message, bytes: usize) -> bool {
+/// Shortens what stands in frames in a message, so that all of it takes no more than so many tokens:
+/// results of calls, or files and resources beside the words of a person.
+fn shorten_frames(message: &mut Message, most: u64, taken: Taken) -> bool {
+    let all = tokens(message, taken);
+    let mut texts = foreign_texts(message, taken);
+    let foreign: u64 = texts.iter().map(|text| text_tokens(text.as_str())).sum();
+    let mut room = most.saturating_sub(all.saturating_sub(foreign));
     let mut has_shortened = false;
-    match message {
-        Message::Tool(answer) => {
-            for part in &mut answer.parts {
-                if let AnswerPart::Text { text } = part {
-                    *text = text.shortened(bytes);
-                    has_shortened = true;
-                }
+    // Small ones first, so that they leave what they do not need to the others.
+    texts.sort_by_key(|text| text.len());
+    let mut left = count(texts.len());
+    for text in texts {
+        let (share, needed) = (room / left.max(1), text_tokens(text.as_str()));
+        left = left.saturating_sub(1);
+        if needed > share {
+            let bytes = count(text.len()).saturating_mul(share) / needed;
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            let shorter = text.shortened(bytes.saturating_sub(FRAME_BYTES));
+            if shorter.len() < text.len() {
+                *text = shorter;
+                has_shortened = true;
             }
         }
-        Message::User { parts } => {
-            let is_foreign = |part: &&UserPart| matches!(part, UserPart::Foreign { .. });
-            let each = bytes / parts.iter().filter(is_foreign).count().max(1);
-            for part in parts {
-                if let UserPart::Foreign { text } = part {
-                    let shorter = text.shortened(each);
-                    has_shortened |= shorter.len() < text.len();
-                    *text = shorter;
-                }
-            }
-        }
-        Message::Assistant(_) | Message::Summary { .. } => {}
+        room = room.saturating_sub(text_tokens(text.as_str()));
     }
     has_shortened
+}
+
+/// The texts of a message that are not the words of a person or a model.
+fn foreign_texts(message: &mut Message, taken: Taken) -> Vec<&mut ModelText> {
+    match message {
+        Message::Tool(answer) => {
+            let parts = answer.parts.iter_mut().filter_map(|part| match part {
+                AnswerPart::Text { text } => Some(text),
+                AnswerPart::Media(media) => read_text(media, taken),
+            });
+            parts.collect()
+        }
+        Message::User { parts } => {
+            let parts = parts.iter_mut().filter_map(|part| match part {
+                UserPart::Foreign { text } => Some(text),
+                UserPart::Media(media) => read_text(media, taken),
+                UserPart::Text { .. } => None,
+            });
+            parts.collect()
+        }
+        Message::Assistant(_) | Message::Summary { .. } => Vec::new(),
+    }
+}
+
+/// The text of a file, where the model reads that.
+fn read_text(media: &mut Media, taken: Taken) -> Option<&mut ModelText> {
+    let is_read = !taken.sends(media);
+    media.text.as_mut().filter(|_| is_read)
 }
 
 /// Takes the details out of a message: results of calls, media, thoughts.

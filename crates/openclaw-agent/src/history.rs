@@ -4,14 +4,46 @@ use std::collections::{HashMap, HashSet};
 
 use openclaw_content::{ModelText, note};
 use openclaw_conversation::{AnswerPart, Blob, Media, Message, ToolAnswer, ToolCall, UserPart};
+use openclaw_models::ModelFacts;
 use openclaw_sessions::{KeptMessage, SessionError, SessionStore, TurnState};
 
-/// How many images a model is sent at once.
-const MOST_IMAGES: usize = 20;
+/// How many images and documents of earlier turns a model is sent at once, those of this turn counted.
+const MOST_MEDIA: usize = 20;
 /// How many bytes they may have together.
-const MOST_IMAGE_BYTES: u64 = 20 * 1024 * 1024;
+const MOST_MEDIA_BYTES: u64 = 20 * 1024 * 1024;
 /// How many tools a model is taken to know.
 const MOST_KNOWN: usize = 256;
+
+/// Which files a model takes as they are. Of others it reads the text, or what they are called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) images: bool,
+    pub(crate) documents: bool,
+    /// What the documents of a message count for at most, in tokens.
+    pub(crate) document_tokens: u64,
+}
+
+impl Taken {
+    /// Those that this model takes.
+    pub(crate) fn by(facts: &ModelFacts) -> Self {
+        Self {
+            images: facts.takes_images,
+            documents: facts.takes_documents,
+            // How many pages they have is a guess, and it must not crowd out everything else.
+            document_tokens: facts.context_window / 4,
+        }
+    }
+
+    /// Whether this is one of them.
+    pub(crate) fn includes(self, media: &Media) -> bool {
+        (self.images && media.is_image()) || (self.documents && media.is_document())
+    }
+
+    /// Whether this is sent as it is: its bytes have to be here.
+    pub(crate) fn sends(self, media: &Media) -> bool {
+        self.includes(media) && matches!(media.blob, Blob::Here(_))
+    }
+}
 
 /// A conversation as a model reads it, and where each message of it is kept.
 #[derive(Debug, Default)]
@@ -20,12 +52,22 @@ pub(crate) struct Conversation {
     /// The number of each message in its session; of what we put in ourselves, that of the message
     /// before.
     numbers: Vec<u64>,
+    /// Which files the model takes.
+    taken: Taken,
 }
 
 impl Conversation {
+    /// One in which nothing was said yet.
+    pub(crate) fn new(taken: Taken) -> Self {
+        Self {
+            taken,
+            ..Self::default()
+        }
+    }
+
     /// What was said before, without what a model can't make sense of.
-    pub(crate) fn of(kept: Vec<KeptMessage>) -> Self {
-        let mut conversation = Self::default();
+    pub(crate) fn of(kept: Vec<KeptMessage>, taken: Taken) -> Self {
+        let mut conversation = Self::new(taken);
         let mut kept = kept.into_iter().peekable();
         // A summary comes first, whenever it was made: it stands for everything before what follows.
         while let Some(summary) = kept.next_if(|it| matches!(it.message, Message::Summary { .. })) {
@@ -106,21 +148,22 @@ impl Conversation {
         }
     }
 
-    /// Fetches images of the conversation for a model that takes some, the last ones first and within
-    /// bounds: the others are named instead.
-    pub(crate) async fn fetch_images(
+    /// Fetches the images and documents that the model takes, the last ones first and within bounds: of
+    /// the others the model reads the text, or what they are called. Those of this turn are here.
+    pub(crate) async fn fetch_media(
         &mut self,
         store: &dyn SessionStore,
     ) -> Result<(), SessionError> {
+        let taken = self.taken;
         let (mut count, mut bytes) = (0, 0);
         for message in self.messages.iter_mut().rev() {
             for media in media_of(message) {
-                if !media.is_image() {
+                if !taken.includes(media) {
                     continue;
                 }
                 count += 1;
                 bytes += media.bytes;
-                if count > MOST_IMAGES || bytes > MOST_IMAGE_BYTES {
+                if count > MOST_MEDIA || bytes > MOST_MEDIA_BYTES {
                     return Ok(());
                 }
                 if let Blob::Kept(id) = &media.blob
@@ -133,6 +176,17 @@ impl Conversation {
         Ok(())
     }
 
+    /// The images and documents of the first messages of which the model gets nothing but the name,
+    /// though there is more, or was for another model.
+    pub(crate) fn named_files(&self, count: usize) -> impl Iterator<Item = &Media> {
+        let taken = self.taken;
+        let media = self.messages.iter().take(count).flat_map(Message::media);
+        media.filter(move |media| {
+            let is_file = media.is_document() || taken.includes(media);
+            is_file && media.text.is_none() && !taken.sends(media)
+        })
+    }
+
     /// Puts something before what a person said last, for as long as the conversation is in memory.
     pub(crate) fn put_before_last(&mut self, foreign: impl IntoIterator<Item = ModelText>) {
         if let Some(Message::User { parts }) = self.messages.last_mut() {
@@ -140,6 +194,11 @@ impl Conversation {
             let foreign = foreign.map(|text| UserPart::Foreign { text });
             parts.splice(..0, foreign);
         }
+    }
+
+    /// Which files the model takes.
+    pub(crate) fn taken(&self) -> Taken {
+        self.taken
     }
 
     pub(crate) fn messages(&self) -> &[Message] {

@@ -17,7 +17,7 @@
 //! | `prompt` | what a model is told it is | what was said |
 //! | `history` | what was said before, made fit for a model | keeping it |
 //! | `compaction` | conversations that are too long for a model | sessions |
-//! | `attachments` | what comes with a message | reading files |
+//! | `attachments` | what comes with a message, as parts of it: text framed, the rest beside what it says | how files are put into words |
 //! | `error` | why there is no reply | |
 
 mod agents;

@@ -1,6 +1,7 @@
 //! One turn: rounds of the model and its calls, kept as they happen.
 
 mod beside;
+mod files;
 mod shorten;
 mod told;
 
@@ -17,7 +18,7 @@ use openclaw_conversation::{
     AnswerPart, AssistantMessage, AssistantPart, CallArguments, Message, ToolAnswer, ToolCall,
     UserPart,
 };
-use openclaw_engine::{Audience, ReplyEvent, ReplyReport};
+use openclaw_engine::{Attachment, Audience, ReplyEvent, ReplyReport};
 use openclaw_mcp::{AgentPlan, AgentTools, CALL_TOOL, Standing, Status};
 use openclaw_models::{
     Model, ModelError, ModelEvent, ModelReply, ModelRequest, Stop, SystemPrompt,
@@ -28,10 +29,11 @@ use tokio::time::timeout;
 
 use self::told::{Told, call_report, media_parts};
 use crate::agents::Agents;
+use crate::attachments::{self, Intake};
 use crate::calls::{Asked, Caller};
 use crate::compaction;
 use crate::error::TurnError;
-use crate::history::Conversation;
+use crate::history::{Conversation, Taken};
 use crate::person::Line;
 use crate::prompt::Prompt;
 use crate::skills::OfferedSkills;
@@ -54,11 +56,22 @@ pub(crate) struct Asking<'a> {
     pub(crate) correlation: &'a str,
 }
 
+/// What a person says, as it came.
+pub(crate) struct Said {
+    pub(crate) message: String,
+    pub(crate) attachments: Vec<Attachment>,
+    /// What others say beside it.
+    pub(crate) beside: Vec<UserPart>,
+}
+
 impl Asking<'_> {
     /// Answers what a person says. Dropping it stops the turn and its calls.
-    pub(crate) async fn answer(&self, parts: Vec<UserPart>) -> Result<ReplyReport, TurnError> {
-        let message = Message::User { parts };
-        self.check_length(&message)?;
+    ///
+    /// What comes with a message is taken in when the session is ours: that may take a while, and who
+    /// asked first is answered first.
+    pub(crate) async fn answer(&self, said: Said) -> Result<ReplyReport, TurnError> {
+        attachments::check(&said.message, &said.attachments)?;
+        self.check_length(&said.message)?;
         let within = self.plan.agent.timeout;
         let kept = self.begin(within).await?;
         self.audience.hear(ReplyEvent::Started {
@@ -66,7 +79,7 @@ impl Asking<'_> {
             model: self.model.name().to_owned(),
         });
         let mut running = Running::new(self, kept);
-        let result = match timeout(within, Box::pin(running.run(message))).await {
+        let result = match timeout(within, Box::pin(running.run(said))).await {
             Ok(result) => result,
             Err(_) => Err(TurnError::TimedOut { within }),
         };
@@ -103,10 +116,12 @@ impl Asking<'_> {
         }
     }
 
-    /// Refuses what the model can't hold at all: kept, it would stand in the way of every turn.
-    fn check_length(&self, message: &Message) -> Result<(), TurnError> {
+    /// Refuses what the model can't hold at all. Only the person's own words count: how much files
+    /// take is a guess, and what is foreign is cut to what there is room for.
+    fn check_length(&self, message: &str) -> Result<(), TurnError> {
         let facts = self.model.facts();
-        let (needed, room) = (compaction::tokens(message), compaction::room(facts, 0));
+        let needed = compaction::text_tokens(message);
+        let room = compaction::room(facts, 0);
         if needed <= room {
             return Ok(());
         }
@@ -116,6 +131,19 @@ impl Asking<'_> {
                 "the message takes about {needed} tokens, and there is room for {room}"
             ),
         }))
+    }
+
+    /// Takes in what a person says and what comes with it.
+    async fn taken_in(&self, said: Said) -> Result<Message, TurnError> {
+        let intake = Intake {
+            framer: &self.agents.framer,
+            media: &self.agents.media,
+            takes_documents: self.model.facts().takes_documents,
+            audience: self.audience,
+        };
+        let mut parts = intake.user_parts(said.message, said.attachments).await?;
+        parts.extend(said.beside);
+        Ok(Message::User { parts })
     }
 }
 
@@ -129,6 +157,8 @@ struct Running<'a> {
     prompt: Prompt,
     skills: Arc<OfferedSkills>,
     told: Told,
+    /// Whether it was said which files of earlier turns the model is not sent.
+    has_told_of_files: bool,
     /// The identifiers of calls that were given away.
     ids: HashSet<String>,
 }
@@ -138,19 +168,23 @@ impl<'a> Running<'a> {
         Self {
             asking,
             kept,
-            conversation: Conversation::default(),
+            conversation: Conversation::new(Taken::by(asking.model.facts())),
             before: 0,
             prompt: Prompt::default(),
             skills: Arc::default(),
             told: Told::default(),
+            has_told_of_files: false,
             ids: HashSet::new(),
         }
     }
 
-    async fn run(&mut self, message: Message) -> Result<(), TurnError> {
+    async fn run(&mut self, said: Said) -> Result<(), TurnError> {
         let past = self.kept.history().await;
         self.asking.hear_remarks();
-        self.conversation = Conversation::of(past?);
+        let past = past?;
+        // What is refused here leaves no trace: nothing was kept.
+        let message = Box::pin(self.asking.taken_in(said)).await?;
+        self.conversation = Conversation::of(past, self.conversation.taken());
         self.before = self.conversation.len();
         self.ids = self.conversation.call_ids().map(str::to_owned).collect();
         self.keep(message).await?;
@@ -227,7 +261,10 @@ impl<'a> Running<'a> {
         );
         for view in servers.view(plan) {
             let Some(state) = &view.state else { continue };
-            let is_lost = matches!(state.status, Status::Failed | Status::NeedsAuth);
+            let is_lost = match state.status {
+                Status::Failed | Status::NeedsAuth | Status::Restarting => true,
+                Status::Ready | Status::Connecting | Status::Stopped => false,
+            };
             if is_lost && view.standing == Standing::Usable {
                 let (name, status) = (view.server.name(), state.status.as_str());
                 let text = format!("the server {name} can't be used: {status}");

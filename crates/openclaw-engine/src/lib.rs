@@ -63,8 +63,8 @@ pub use questions::{
     Asks, FieldKind, FieldOption, FormField, Refusal, ServerAnswer, ServerQuestion,
 };
 pub use replies::{
-    Attachment, Audience, ReplyEngine, ReplyEvent, ReplyPart, ReplyReport, ReplyRequest,
-    SessionChoice, ToolCallReport, ToolConsent, ToolQuestion, UsageReport,
+    Attachment, AttachmentData, Audience, ReplyEngine, ReplyEvent, ReplyPart, ReplyReport,
+    ReplyRequest, SessionChoice, ToolCallReport, ToolConsent, ToolQuestion, UsageReport,
 };
 pub use resources::{
     ContentsReport, ReadReport, ReadRequest, ResourceSummary, ResourcesReport, TemplateSummary,

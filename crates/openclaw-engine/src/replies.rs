@@ -1,5 +1,6 @@
 //! Turns of an agent: what is asked, what is heard meanwhile, what comes of it.
 
+use std::fs::File;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -41,8 +42,7 @@ pub trait Audience: Send + Sync {
 }
 
 /// Asks an agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default)]
 pub struct ReplyRequest {
     /// The agent; the one of the session, or the default one, if none is named.
     pub agent: Option<String>,
@@ -74,15 +74,23 @@ pub enum SessionChoice {
 }
 
 /// Something that comes with a message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug)]
 pub struct Attachment {
     /// Its name, where it has one.
     pub name: Option<String>,
     /// Its type, as `image/png`.
     pub mime_type: String,
-    /// Its bytes in base64.
-    pub data: String,
+    /// Its bytes.
+    pub data: AttachmentData,
+}
+
+/// The bytes of something that comes with a message.
+#[derive(Clone, Debug)]
+pub enum AttachmentData {
+    /// Here, in base64.
+    Base64(String),
+    /// In a file that nobody else has: one without a name, which is gone with its last handle.
+    File(Arc<File>),
 }
 
 /// Something that happened in a turn.

@@ -10,6 +10,7 @@ use openclaw_engine::{
 };
 use openclaw_mcp::{Servers, ServersSetup, StartMode};
 use openclaw_mcp_client::Connector;
+use openclaw_media::{DocumentProgram, MediaReader, MediaSetup};
 use openclaw_models::{Models, ModelsSetup};
 use openclaw_process::{GuardianProgram, Launcher};
 use openclaw_secrets::Redactor;
@@ -40,8 +41,9 @@ impl House {
             .config
             .expect("a configuration");
         let this = std::env::current_exe().expect("a program");
+        let launcher = Arc::new(Launcher::new(GuardianProgram::at(&this)));
         let connector = Connector::new(
-            Arc::new(Launcher::new(GuardianProgram::at(&this))),
+            Arc::clone(&launcher),
             std::env::vars_os().collect(),
             std::env::current_dir().expect("a directory"),
             None,
@@ -56,11 +58,21 @@ impl House {
         });
         let servers = Arc::new(servers.expect("servers"));
         let store: Arc<dyn SessionStore> = Arc::new(SqliteSessions::open(SessionsSetup {
-            state,
+            state: state.clone(),
             retention: SessionRetention::default(),
             clock: Arc::new(std::time::SystemTime::now),
         }));
+        let media = MediaReader::new(MediaSetup {
+            config: servers.config(),
+            resolver: servers.secret_resolver(),
+            redactor: Redactor::new(),
+            state: state.clone(),
+            launcher,
+            documents: DocumentProgram::at(&this),
+            environment: std::env::vars_os().collect(),
+        });
         let agents = Agents::new(AgentsSetup {
+            media: Arc::new(media),
             servers: Arc::clone(&servers),
             models: Arc::new(Models::new(ModelsSetup {
                 config: servers.config(),

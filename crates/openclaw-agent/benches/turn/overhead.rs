@@ -102,6 +102,7 @@ async fn turns(house: &House, calls: bool) -> Vec<Duration> {
             context_window: 1_000_000,
             max_tokens: 8_000,
             takes_images: true,
+            takes_documents: false,
             most_tools: None,
         },
     };

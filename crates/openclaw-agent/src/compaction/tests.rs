@@ -55,7 +55,7 @@ fn a_summary_alone_is_not_summarised_again() {
 fn details_go_from_the_beginning_until_it_fits() {
     let mut all = long(10);
     let room = all.tokens() / 2;
-    assert!(all.strip(room));
+    assert!(all.strip(room).left_out);
     assert!(all.tokens() <= room);
     let last = all
         .messages()
@@ -79,7 +79,8 @@ fn details_go_from_the_beginning_until_it_fits() {
         text.as_str(),
         "(3999 bytes stood here, and were left out to save room; call the tool again if they are needed.)"
     );
-    assert!(!all.strip(u64::MAX), "what fits is left alone");
+    let rest = all.strip(u64::MAX);
+    assert_eq!(rest, Stripped::default(), "what fits is left alone");
 }
 
 #[test]
@@ -89,6 +90,7 @@ fn the_words_of_persons_stay_and_their_files_go() {
         name: None,
         bytes: 100_000,
         blob: Blob::Here("x".into()),
+        text: None,
     };
     let parts = vec![
         UserPart::Text {
@@ -102,7 +104,7 @@ fn the_words_of_persons_stay_and_their_files_go() {
         user("b"),
         said("c"),
     ]);
-    assert!(made.strip(0));
+    assert!(made.strip(0).left_out);
     let Message::User { parts } = &made.messages()[0] else {
         panic!("no message");
     };
@@ -124,6 +126,7 @@ fn there_is_room_for_an_answer() {
         context_window: 100_000,
         max_tokens: 8_000,
         takes_images: false,
+        takes_documents: false,
         most_tools: None,
     };
     assert_eq!(room(&facts, 2_000), 80_000);
@@ -133,4 +136,114 @@ fn there_is_room_for_an_answer() {
         ..facts
     };
     assert_eq!(room(&small, 0), 1_300);
+}
+
+const ALL: Taken = Taken {
+    images: true,
+    documents: true,
+    document_tokens: 50_000,
+};
+
+fn framed(text: &str) -> ModelText {
+    let whole = openclaw_content::Excerpt::new(1_000_000);
+    let framer = openclaw_content::Framer::new();
+    framer.frame_file("report.pdf", text, &whole).text
+}
+
+fn file(mime_type: &str, text: Option<&str>) -> Media {
+    Media {
+        mime_type: mime_type.to_owned(),
+        name: None,
+        bytes: 15 * 1024 * 1024,
+        blob: Blob::Here("x".into()),
+        text: text.map(framed),
+    }
+}
+
+fn with_files(files: impl IntoIterator<Item = Media>) -> Message {
+    Message::User {
+        parts: files.into_iter().map(UserPart::Media).collect(),
+    }
+}
+
+#[test]
+fn the_largest_files_that_may_come_leave_room_in_usual_models() {
+    for context_window in [128_000, 200_000] {
+        let facts = ModelFacts {
+            context_window,
+            max_tokens: 16_000,
+            takes_images: true,
+            takes_documents: true,
+            most_tools: None,
+        };
+        let taken = Taken::by(&facts);
+        let images = std::iter::repeat_n(file("image/png", None), 10);
+        let documents = std::iter::repeat_n(file("application/pdf", None), 5);
+        let needed = tokens(&with_files(images.chain(documents)), taken);
+        assert!(needed < room(&facts, 20_000) * 3 / 4, "{needed}");
+        assert!(
+            needed > context_window / 4,
+            "it is not for nothing: {needed}"
+        );
+    }
+    let small = Media {
+        bytes: 100,
+        ..file("application/pdf", None)
+    };
+    assert!(tokens(&with_files([small]), ALL) >= PAGE_TOKENS);
+}
+
+#[test]
+fn a_document_that_is_not_sent_costs_its_text_or_its_name() {
+    let kept = |text| Media {
+        blob: Blob::Kept(openclaw_conversation::BlobId("abc".into())),
+        ..file("application/pdf", text)
+    };
+    assert!(tokens(&with_files([kept(None)]), ALL) < 100);
+    let text = "word ".repeat(7_000);
+    assert!(tokens(&with_files([kept(Some(&text))]), ALL) > 10_000);
+}
+
+#[test]
+fn files_are_cut_to_what_the_own_words_leave_small_ones_last() {
+    let own = "mine ".repeat(1_400);
+    let [small, large] = [100, 70_000].map(|words| framed(&"word ".repeat(words)));
+    let cyrillic = framed(&"\u{441}\u{43b}\u{43e}\u{432}\u{43e} ".repeat(10_000));
+    let parts = vec![
+        UserPart::Text { text: own.clone() },
+        UserPart::Foreign {
+            text: small.clone(),
+        },
+        UserPart::Foreign { text: large },
+        UserPart::Foreign { text: cyrillic },
+    ];
+    let mut made = conversation(vec![Message::User { parts }]);
+    assert!(made.strip(20_000).shortened);
+    assert!(made.tokens() <= 20_000, "{}", made.tokens());
+    assert!(made.tokens() > 18_000, "{}", made.tokens());
+    let Message::User { parts } = &made.messages()[0] else {
+        panic!("no message");
+    };
+    assert!(matches!(&parts[0], UserPart::Text { text } if *text == own));
+    assert!(matches!(&parts[1], UserPart::Foreign { text } if *text == small));
+}
+
+#[test]
+fn a_file_that_is_not_taken_costs_what_is_read_of_it() {
+    let text = "word ".repeat(7_000);
+    let document = || file("application/pdf", Some(&text));
+    let none = Taken::default();
+    let as_text = tokens(&with_files([document()]), none);
+    assert!((10_000..11_000).contains(&as_text), "{as_text}");
+    for nameless in [file("application/pdf", None), file("audio/mpeg", None)] {
+        assert!(tokens(&with_files([nameless]), none) < 100);
+    }
+
+    // Nobody has read it yet, so that it is shortened; one that is sent as it is can't be.
+    let mut made = conversation(vec![with_files([document()])]);
+    assert!(made.strip(1_000).shortened);
+    assert!(made.tokens() < 1_200, "{}", made.tokens());
+    let mut made = Conversation::new(ALL);
+    made.push(with_files([document()]), 1);
+    assert_eq!(made.strip(1_000), Stripped::default());
 }

@@ -96,7 +96,8 @@ fn answers_stand_in_the_order_of_their_calls() {
         answer("2", "b"),
         said("done"),
     ];
-    let conversation = Conversation::of(kept(&[(TurnState::Complete, &messages)]));
+    let conversation =
+        Conversation::of(kept(&[(TurnState::Complete, &messages)]), Taken::default());
     assert_eq!(
         answers(&conversation),
         [("1", false), ("2", false), ("3", false)]
@@ -111,10 +112,10 @@ fn answers_stand_in_the_order_of_their_calls() {
 fn a_turn_that_was_cut_says_so_and_leaves_no_call_without_an_answer() {
     let cut = [user("x"), asking(&["1", "2"]), answer("2", "b")];
     let next = [user("y"), said("z")];
-    let conversation = Conversation::of(kept(&[
-        (TurnState::Interrupted, &cut),
-        (TurnState::Complete, &next),
-    ]));
+    let conversation = Conversation::of(
+        kept(&[(TurnState::Interrupted, &cut), (TurnState::Complete, &next)]),
+        Taken::default(),
+    );
     assert_eq!(answers(&conversation), [("1", true), ("2", false)]);
     let Message::User { parts } = &conversation.messages()[4] else {
         panic!("{conversation:?}");
@@ -128,10 +129,10 @@ fn a_turn_that_was_cut_says_so_and_leaves_no_call_without_an_answer() {
 fn what_no_model_took_does_not_stand_in_the_way() {
     let refused = [user("too much")];
     let half = [user("x"), asking(&["1"]), answer("1", "a")];
-    let conversation = Conversation::of(kept(&[
-        (TurnState::Failed, &refused),
-        (TurnState::Failed, &half),
-    ]));
+    let conversation = Conversation::of(
+        kept(&[(TurnState::Failed, &refused), (TurnState::Failed, &half)]),
+        Taken::default(),
+    );
     assert_eq!(conversation.len(), 3);
     assert_eq!(conversation.messages()[0], user("x"));
 }
@@ -144,7 +145,8 @@ fn answers_without_a_call_are_left_out() {
         answer("9", "?"),
         answer("1", "a"),
     ];
-    let conversation = Conversation::of(kept(&[(TurnState::Complete, &messages)]));
+    let conversation =
+        Conversation::of(kept(&[(TurnState::Complete, &messages)]), Taken::default());
     assert_eq!(answers(&conversation), [("1", false)]);
 }
 
@@ -163,7 +165,7 @@ fn a_summary_stands_for_what_is_before_the_next_message_and_belongs_to_no_turn()
     let summary = messages.remove(5);
     messages.drain(..2);
     messages.insert(0, summary);
-    let conversation = Conversation::of(messages);
+    let conversation = Conversation::of(messages, Taken::default());
     assert_eq!(conversation.number_before(1), 2);
     assert_eq!(conversation.number_before(3), 4);
     assert!(matches!(
@@ -184,7 +186,7 @@ fn long_conversations_are_made_fit_in_proportion_to_their_length() {
     let turns: Vec<(TurnState, &[Message])> =
         std::iter::repeat_n((TurnState::Complete, turn.as_slice()), 10_000).collect();
     let started = std::time::Instant::now();
-    let conversation = Conversation::of(kept(&turns));
+    let conversation = Conversation::of(kept(&turns), Taken::default());
     assert_eq!(conversation.len(), 40_000);
     // In an unoptimised build, beside others: anything else would take minutes.
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());

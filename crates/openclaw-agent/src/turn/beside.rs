@@ -34,7 +34,9 @@ impl Running<'_> {
         let always = self.prompt.tokens() + tools.tokens;
         let room = compaction::room(self.asking.model.facts(), always);
         let newest = self.conversation.messages().last();
-        let room = room.saturating_sub(newest.map_or(0, compaction::tokens));
+        let taken = self.conversation.taken();
+        let newest = newest.map_or(0, |message| compaction::tokens(message, taken));
+        let room = room.saturating_sub(newest);
         let bytes = (room / SHARE).saturating_mul(TOKEN_BYTES);
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }

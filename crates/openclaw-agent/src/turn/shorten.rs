@@ -22,12 +22,10 @@ impl Running<'_> {
     /// Asks the model, with less where it could not hold everything.
     pub(super) async fn ask(&mut self, tools: &Ready) -> Result<ModelReply, TurnError> {
         let room = self.room(tools)?;
+        // What is not here costs nothing but its name.
+        self.fetch_files().await?;
         if self.conversation.tokens() > room {
             self.shorten(tools, room).await;
-        }
-        if self.asking.model.facts().takes_images {
-            let store = &*self.asking.agents.store;
-            self.conversation.fetch_images(store).await?;
         }
         let mut halvings = 0;
         loop {
@@ -53,10 +51,7 @@ impl Running<'_> {
         let facts = self.asking.model.facts();
         let room = compaction::room(facts, prompt + tools.tokens);
         let newest = self.conversation.messages().last();
-        let newest = match newest {
-            Some(message @ Message::User { .. }) => compaction::tokens(message),
-            _ => 0,
-        };
+        let newest = newest.map_or(0, compaction::own_tokens);
         if room >= LEAST_ROOM.max(newest) {
             return Ok(room);
         }
@@ -79,8 +74,22 @@ impl Running<'_> {
         {
             self.replace_old(old, summary).await;
         }
-        if self.conversation.tokens() > room && self.conversation.strip(room) {
-            self.notice("results of earlier calls were left out to save room");
+        if self.conversation.tokens() > room {
+            let stripped = self.conversation.strip(room);
+            if stripped.left_out {
+                self.notice("results of earlier calls were left out to save room");
+            }
+            if stripped.shortened {
+                let is_said = matches!(
+                    self.conversation.messages().last(),
+                    Some(Message::User { .. })
+                );
+                self.notice(if is_said {
+                    "what came with the message is cut: the model can't hold all of it"
+                } else {
+                    "results of calls are cut: the model can't hold all of them"
+                });
+            }
         }
         // Nobody could summarise it, and it is too much even without details: for this turn it goes.
         if self.conversation.tokens() > room
@@ -122,7 +131,7 @@ impl Running<'_> {
 
     /// What a model says the first messages were about; nothing if it can't say that.
     async fn summarised(&mut self, tools: &Ready, old: usize, room: u64) -> Option<String> {
-        let mut part = Conversation::default();
+        let mut part = Conversation::new(self.conversation.taken());
         for message in self.conversation.messages().iter().take(old) {
             part.push(message.clone(), 0);
         }

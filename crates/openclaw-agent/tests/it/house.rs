@@ -14,6 +14,7 @@ use openclaw_engine::{
 };
 use openclaw_mcp::{Servers, ServersSetup, StartMode};
 use openclaw_mcp_client::Connector;
+use openclaw_media::{DocumentProgram, MediaReader, MediaSetup};
 use openclaw_models::{Model, Models, ModelsSetup};
 use openclaw_process::{GuardianProgram, Launcher};
 use openclaw_secrets::Redactor;
@@ -86,8 +87,9 @@ impl House {
         let environment = Environment::new([], Some(directory.path()), directory.path());
         let loaded = load(&location, &environment);
         let report = loaded.report.render(false);
+        let launcher = Arc::new(Launcher::new(GuardianProgram::at(&program())));
         let connector = Connector::new(
-            Arc::new(Launcher::new(GuardianProgram::at(&program()))),
+            Arc::clone(&launcher),
             std::env::vars_os().collect(),
             std::env::current_dir().unwrap(),
             None,
@@ -102,11 +104,21 @@ impl House {
         });
         let servers = Arc::new(servers.unwrap());
         let store = Arc::new(SqliteSessions::open(SessionsSetup {
-            state,
+            state: state.clone(),
             retention: SessionRetention::default(),
             clock: Arc::new(std::time::SystemTime::now),
         }));
+        let media = MediaReader::new(MediaSetup {
+            config: servers.config(),
+            resolver: servers.secret_resolver(),
+            redactor: Redactor::new(),
+            state: state.clone(),
+            launcher,
+            documents: DocumentProgram::at(&program().with_file_name("document_reader")),
+            environment: std::env::vars_os().collect(),
+        });
         let agents = Agents::new(AgentsSetup {
+            media: Arc::new(media),
             servers: Arc::clone(&servers),
             models: Arc::new(Models::new(ModelsSetup {
                 config: servers.config(),

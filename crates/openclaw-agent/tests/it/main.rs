@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod asking;
 #[cfg(test)]
+mod attaching;
+#[cfg(test)]
 mod beside;
 #[cfg(test)]
 mod calling;
@@ -12,6 +14,8 @@ mod calling;
 mod ending;
 #[cfg(test)]
 mod house;
+#[cfg(test)]
+mod large;
 #[cfg(test)]
 mod real;
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! Conversations over several turns, and those that become too long.
 
-use openclaw_conversation::Message;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use openclaw_conversation::{Blob, Message};
+use openclaw_engine::{Attachment, AttachmentData, ReplyRequest};
 use openclaw_models::ModelError;
 use serde_json::json;
 
@@ -21,6 +24,91 @@ async fn a_session_goes_on_and_others_know_nothing_of_it() {
     assert_eq!(seen[1].said_by_user(), ["I am Ann.", "Who am I?"]);
     assert_eq!(seen[1].messages.len(), 3);
     assert_eq!(seen[2].said_by_user(), ["Who am I?"]);
+    house.finish().await;
+}
+
+#[tokio::test]
+async fn a_document_is_there_again_for_a_model_that_takes_it_and_for_no_other() {
+    let house = House::new(&json!({}), &[]);
+    let data = STANDARD.encode(b"%PDF-1.7\n%%EOF\n");
+    let request = ReplyRequest {
+        message: "Read this.".to_owned(),
+        attachments: vec![Attachment {
+            name: Some("report.pdf".to_owned()),
+            mime_type: "application/pdf".to_owned(),
+            data: AttachmentData::Base64(data.clone()),
+        }],
+        ..ReplyRequest::default()
+    };
+    let reading = Scripted::new([]).taking_documents();
+    let (plan, key) = house.agents.key(None, "main").unwrap();
+    let listener = Listener::default();
+    let reply = house
+        .agents
+        .reply_with(&reading, &plan, &key, request, &listener);
+    Box::pin(reply).await.unwrap();
+    house.reply(&reading, "Again.").await.unwrap();
+    let other = Scripted::new([]).named("test/other");
+    let told = async |model: &Scripted| {
+        let listener = Listener::default();
+        let reply = house.reply_in(model, "Once more.", "main", &listener);
+        reply.await.unwrap();
+        let heard = listener.heard().into_iter();
+        heard
+            .filter(|it| it.starts_with("notice"))
+            .collect::<Vec<_>>()
+    };
+    let notice = "notice report.pdf of an earlier turn is only named to the model: send what it needs \
+                  again";
+    assert_eq!(told(&other).await, [notice]);
+    assert_eq!(told(&other).await, Vec::<String>::new(), "once");
+    assert_eq!(told(&reading).await, Vec::<String>::new());
+
+    let here = |seen: &crate::scripted::Seen| {
+        let media = seen.messages[0].media().next().unwrap();
+        matches!(&media.blob, Blob::Here(it) if **it == *data)
+    };
+    assert!(reading.seen().iter().all(here), "{:?}", reading.seen());
+    assert!(!here(&other.seen()[0]), "{:?}", other.seen());
+    house.finish().await;
+}
+
+#[tokio::test]
+async fn a_document_that_is_too_much_beside_a_new_one_is_named_and_that_is_told() {
+    let house = House::new(&json!({}), &[]);
+    let (plan, key) = house.agents.key(None, "main").unwrap();
+    let model = Scripted::new([]).taking_documents();
+    let mut bytes = b"%PDF-1.7\n".to_vec();
+    bytes.resize(11 * 1024 * 1024, b'x');
+    let data = STANDARD.encode(&bytes);
+    let listener = Listener::default();
+    for name in ["old.pdf", "new.pdf"] {
+        let request = ReplyRequest {
+            message: "Read this.".to_owned(),
+            attachments: vec![Attachment {
+                name: Some(name.to_owned()),
+                mime_type: "application/pdf".to_owned(),
+                data: AttachmentData::Base64(data.clone()),
+            }],
+            ..ReplyRequest::default()
+        };
+        let reply = house
+            .agents
+            .reply_with(&model, &plan, &key, request, &listener);
+        Box::pin(reply).await.unwrap();
+    }
+    let seen = model.seen();
+    let is_here = |message: &Message| {
+        let media = message.media().next().unwrap();
+        matches!(media.blob, Blob::Here(_))
+    };
+    assert!(is_here(&seen[0].messages[0]));
+    assert!(!is_here(&seen[1].messages[0]) && is_here(&seen[1].messages[2]));
+    let heard = listener.heard();
+    let notices: Vec<_> = heard.iter().filter(|it| it.starts_with("notice")).collect();
+    let expected = "notice old.pdf of an earlier turn is only named to the model: send what it needs \
+                    again";
+    assert_eq!(notices, [expected]);
     house.finish().await;
 }
 

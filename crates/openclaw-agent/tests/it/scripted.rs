@@ -69,6 +69,7 @@ impl Seen {
 }
 
 pub(crate) struct Scripted {
+    name: &'static str,
     steps: Mutex<VecDeque<Step>>,
     /// What it does when there are no more steps.
     rest: Step,
@@ -79,6 +80,7 @@ pub(crate) struct Scripted {
 impl Scripted {
     pub(crate) fn new(steps: impl IntoIterator<Item = Step>) -> Self {
         Self {
+            name: "test/scripted",
             steps: Mutex::new(steps.into_iter().collect()),
             rest: Step::Say("nothing more"),
             seen: Mutex::default(),
@@ -86,6 +88,7 @@ impl Scripted {
                 context_window: 200_000,
                 max_tokens: 8_000,
                 takes_images: true,
+                takes_documents: false,
                 most_tools: None,
             },
         }
@@ -107,6 +110,18 @@ impl Scripted {
         self
     }
 
+    /// One that is called otherwise.
+    pub(crate) fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
+    }
+
+    /// One that reads documents itself.
+    pub(crate) fn taking_documents(mut self) -> Self {
+        self.facts.takes_documents = true;
+        self
+    }
+
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
@@ -117,11 +132,11 @@ fn definition_bytes(tool: &ToolSpec) -> usize {
     tool.name.len() + tool.description.len() + schema.len()
 }
 
-fn reply(parts: Vec<AssistantPart>, stop: Stop) -> ModelReply {
+fn reply(model: &str, parts: Vec<AssistantPart>, stop: Stop) -> ModelReply {
     ModelReply {
         message: AssistantMessage {
             parts,
-            model: "test/scripted".to_owned(),
+            model: model.to_owned(),
             usage: Some(Usage {
                 input_tokens: 10,
                 output_tokens: 2,
@@ -144,7 +159,7 @@ fn call(name: &str, arguments: CallArguments) -> AssistantPart {
 
 impl Model for Scripted {
     fn name(&self) -> &'static str {
-        "test/scripted"
+        self.name
     }
 
     fn facts(&self) -> &ModelFacts {
@@ -179,7 +194,7 @@ impl Model for Scripted {
                     for word in said.split_inclusive(' ') {
                         listener(ModelEvent::Text(word.to_owned()));
                     }
-                    Ok(reply(vec![text(said)], Stop::Done))
+                    Ok(reply(self.name, vec![text(said)], Stop::Done))
                 }
                 Step::Call(said, calls) => {
                     let mut parts = vec![text(said)];
@@ -189,13 +204,13 @@ impl Model for Scripted {
                         };
                         parts.push(call(name, CallArguments::Object(arguments)));
                     }
-                    Ok(reply(parts, Stop::Calls))
+                    Ok(reply(self.name, parts, Stop::Calls))
                 }
                 Step::Broken(name, arguments) => {
                     let parts = vec![call(name, CallArguments::parse(arguments))];
-                    Ok(reply(parts, Stop::Calls))
+                    Ok(reply(self.name, parts, Stop::Calls))
                 }
-                Step::Refuse => Ok(reply(vec![], Stop::Refused)),
+                Step::Refuse => Ok(reply(self.name, vec![], Stop::Refused)),
                 Step::Fail(error) => Err(error),
                 Step::Hang => std::future::pending().await,
             }

@@ -99,7 +99,7 @@ async fn a_model_searches_describes_and_calls_and_what_it_called_is_told() {
             .contains("find those that you need with mcp_search_tools")
     );
     assert!(
-        seen[0].current.contains("tools=\"1027\""),
+        seen[0].current.contains("tools=\"1028\""),
         "{}",
         seen[0].current
     );
@@ -273,7 +273,7 @@ async fn tools_are_searched_for_by_themselves_where_they_take_a_tenth_of_the_win
     let model = Scripted::new([]);
     house.reply(&model, "x").await.unwrap();
     let all = model.seen()[0].clone();
-    assert_eq!(all.tools.len(), 331, "the window is large enough");
+    assert_eq!(all.tools.len(), 332, "the window is large enough");
     assert!(!all.current.contains("mcp_search_tools"));
     let estimate = u64::try_from(all.tool_bytes / 4).unwrap();
     for (window, searches) in [(estimate * 40, false), (estimate * 5, true)] {
@@ -283,7 +283,7 @@ async fn tools_are_searched_for_by_themselves_where_they_take_a_tenth_of_the_win
         assert_eq!(has_search, searches, "{window}");
     }
     // A service that does not take all of them is a reason, too.
-    for (most, searches) in [(331, false), (330, true)] {
+    for (most, searches) in [(332, false), (331, true)] {
         let model = Scripted::new([]).taking(most);
         house.reply(&model, "x").await.unwrap();
         assert_eq!(model.seen()[0].tools == OWN, searches, "{most}");
