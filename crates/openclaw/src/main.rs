@@ -35,7 +35,11 @@ use crate::operation::OperationId;
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    // The guardian of the servers' processes is this very program, under another name.
+    // What reads documents is this very program, under another name.
+    if let Some(code) = openclaw_media::run_if_called() {
+        return code;
+    }
+    // So is the guardian of the servers' processes.
     if let Some(result) = openclaw_process::run_if_called() {
         return match result {
             Ok(()) => ExitCode::SUCCESS,

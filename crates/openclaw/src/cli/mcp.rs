@@ -5,7 +5,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::{DoctorOptions, ImportOptions, Json};
+use crate::cli::{DoctorOptions, ImportOptions, Json, McpServerOptions};
 
 /// Options of every `mcp` command.
 #[derive(Debug, Args)]
@@ -47,6 +47,8 @@ pub(crate) enum McpCommand {
         #[command(flatten)]
         json: Json,
     },
+    /// Offers the agent to MCP clients as a tool, as `openclaw mcp-server` does
+    Serve(McpServerOptions),
     /// Calls a tool
     Call(CallOptions),
     /// Shows everything about a server, or about all

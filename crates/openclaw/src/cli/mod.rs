@@ -88,6 +88,14 @@ pub(crate) enum Command {
     Agent(Box<AgentOptions>),
     /// Talks with an agent
     Chat(Box<ChatOptions>),
+    /// Offers the agent to MCP clients as a tool, on stdio
+    McpServer {
+        /// The agent that answers, and no other [default: the one of the session, else the default agent]
+        #[arg(long, value_name = "ID")]
+        agent: Option<String>,
+        #[command(flatten)]
+        options: McpServerOptions,
+    },
     /// Uses and manages MCP servers
     #[command(arg_required_else_help = true)]
     Mcp(McpOptions),
@@ -125,6 +133,21 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Whether what we do is told on stderr, line by line.
+    pub(crate) fn is_verbose(&self) -> bool {
+        let (Self::McpServer { options, .. }
+        | Self::Mcp(McpOptions {
+            command: McpCommand::Serve(options),
+            ..
+        })) = self
+        else {
+            return false;
+        };
+        options.verbose
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// Reports everything that is wrong with the configuration
@@ -150,6 +173,14 @@ pub(crate) enum ConfigCommand {
         #[command(flatten)]
         json: Json,
     },
+}
+
+/// The agent as an MCP server.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct McpServerOptions {
+    /// Tells on stderr what is asked and answered
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 }
 
 /// What is looked at for problems.

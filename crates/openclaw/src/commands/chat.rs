@@ -29,7 +29,7 @@ use crate::cli::ChatOptions;
 use crate::commands::Session;
 use crate::commands::agent::FRESH;
 use crate::commands::configuration::usable_config;
-use crate::commands::engine::{listen, with_engine_until};
+use crate::commands::engine::{listen, with_lasting_engine};
 use crate::commands::turn::{Manner, Outcome, Setting, hear};
 use crate::failure::{Exit, Failure};
 use crate::render::{count, name, session_key};
@@ -69,7 +69,7 @@ pub(super) fn run(session: &mut Session<'_>, options: ChatOptions) -> Result<Exi
         (None, Some(owner)) => owner.to_owned(),
         (None, None) => config.default_agent.to_string(),
     };
-    let result = with_engine_until(session, config, state, signals, async |engine, session| {
+    let result = with_lasting_engine(session, config, signals, async |engine, session| {
         let mut chat = Chat {
             engine,
             desk: Desk::open(seating, begun, remembered, session.output),

@@ -7,6 +7,7 @@ use openclaw_config::Config;
 use openclaw_content::shown_line;
 use openclaw_definitions::Definitions;
 use openclaw_engine::{Engine, Pending};
+use openclaw_media::DocumentProgram;
 use openclaw_process::{GuardianProgram, Launcher};
 use openclaw_runtime::{Runtime, RuntimeSetup};
 use openclaw_state::StateDirectory;
@@ -34,6 +35,21 @@ pub(super) fn with_engine<T>(
     let config = usable_config(session)?;
     let (state, signals) = (session.state()?, listen()?);
     with_engine_until(session, config, state, signals, question)
+}
+
+/// The same for whoever goes on asking for a long time: servers that are lost come back.
+pub(super) fn with_lasting_engine<T>(
+    session: &mut Session<'_>,
+    config: Config,
+    signals: Signals,
+    question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let (state, definitions) = (session.state()?, session.definitions()?);
+    let setup = RuntimeSetup {
+        lasts: true,
+        ..setup(session, config, Some(definitions), state)
+    };
+    with_runtime(session, setup, signals, question)
 }
 
 /// Asks an engine that has the servers of some other configuration.
@@ -110,6 +126,8 @@ fn setup(
         environment: std::env::vars_os().collect(),
         directory: session.environment.directory().to_owned(),
         launcher: Arc::new(Launcher::new(GuardianProgram::this_program())),
+        lasts: false,
+        documents: DocumentProgram::this_program(),
     }
 }
 

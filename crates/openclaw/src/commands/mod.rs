@@ -12,6 +12,7 @@ mod documents;
 mod engine;
 mod keyboard;
 mod mcp;
+mod serving;
 mod sessions;
 mod spelling;
 mod status;
@@ -92,6 +93,7 @@ pub(crate) fn run(
     let is_typed_on = matches!(cli.command, Command::Chat(_)) && io::stdin().is_terminal();
     logging::start(
         cli.global.log_level,
+        cli.command.is_verbose(),
         is_typed_on,
         cli.global.log_format,
         state.as_deref(),
@@ -112,6 +114,7 @@ pub(crate) fn run(
         Command::Agent(options) => agent::run(&mut session, *options),
         Command::Chat(options) => chat::run(&mut session, *options),
         Command::Sessions(options) => sessions::run(&mut session, options),
+        Command::McpServer { agent, .. } => serving::run(&mut session, agent),
         Command::Mcp(options) => mcp::run(&mut session, options),
         Command::Status { json } => status::run(&mut session, json.wanted),
         Command::Doctor(options) => {

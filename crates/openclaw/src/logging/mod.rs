@@ -18,6 +18,12 @@ use crate::logging::writer::{FileSink, StderrSink};
 /// The target of lines that a person has seen in another form.
 pub(crate) const FILE_ONLY: &str = "openclaw::told";
 
+/// How the targets of our own lines begin.
+const OURS: &str = "openclaw";
+
+/// Where lines come from that repeat what was said to us, whatever it is.
+const VERBATIM: &str = "rmcp";
+
 /// Where lines about what servers and models say and do come from: a person is told of it in another
 /// form, or has not asked.
 const OTHERS: [&str; 6] = [
@@ -63,17 +69,23 @@ pub(crate) enum LogFormat {
 /// Starts logging to stderr and, from the first line that belongs there, to the state directory.
 ///
 /// Unless somebody asks for more, what servers and models say and do is only for the file: a
-/// person who runs a command wants to see its result. Where somebody types, nothing may be written in
+/// person who runs a command wants to see its result. `is_verbose` asks for all that we do ourselves, and
+/// not for what libraries do. Where somebody types, nothing may be written in
 /// between, so that all of it is only for the file.
 pub(crate) fn start(
     level: Option<LogLevel>,
+    is_verbose: bool,
     is_typed_on: bool,
     format: LogFormat,
     state: Option<&Path>,
     redactor: &Redactor,
 ) {
-    let mut stderr_filter = Targets::new().with_target(FILE_ONLY, LevelFilter::OFF);
-    if level.is_none() {
+    let mut stderr_filter = Targets::new()
+        .with_target(FILE_ONLY, LevelFilter::OFF)
+        .with_target(VERBATIM, LevelFilter::OFF);
+    if level.is_none() && is_verbose {
+        stderr_filter = stderr_filter.with_target(OURS, LevelFilter::DEBUG);
+    } else if level.is_none() {
         let others = OTHERS.map(|target| (target, LevelFilter::ERROR));
         stderr_filter = stderr_filter.with_targets(others);
     }
@@ -103,7 +115,11 @@ pub(crate) fn start(
         tracing_subscriber::fmt::layer()
             .json()
             .with_writer(FileSink::new(state, redactor))
-            .with_filter(level.max(LevelFilter::INFO))
+            .with_filter(
+                Targets::new()
+                    .with_default(level.max(LevelFilter::INFO))
+                    .with_target(VERBATIM, LevelFilter::ERROR),
+            )
     });
     // A second start, in tests, keeps the first.
     let _ = tracing_subscriber::registry()

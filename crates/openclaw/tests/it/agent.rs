@@ -1,6 +1,7 @@
 //! `openclaw agent`: what is wrong before anybody is asked.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::Stdio;
 
 use crate::program::{Home, Run};
@@ -62,6 +63,18 @@ fn files_that_cannot_come_along_are_named() {
     let run = home.run(&["agent", "-m", "look", "--file", ".", "--json"]);
     assert_eq!(run.code, Some(2), "{run}");
     assert_eq!(run.json()["error"]["code"], "attachment");
+}
+
+#[test]
+fn documents_are_read_by_this_very_program() {
+    let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../openclaw-media/tests/documents");
+    let document = |name: &str| documents.join(name).to_str().unwrap().to_owned();
+    let (read, scan) = (document("invoice.pdf"), document("scan.pdf"));
+    let run = Home::new().run(&["agent", "-m", "look", "--file", &read, "--file", &scan]);
+    assert_eq!(run.code, Some(0), "{run}");
+    let expected = "scan.pdf can't be read as text: there is no text in it: it may be a scan";
+    assert!(run.stderr.contains(expected), "{run}");
+    assert!(!run.stderr.contains("invoice.pdf"), "{run}");
 }
 
 #[test]

@@ -56,6 +56,9 @@ mod scripted;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod searching;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod serving;
 #[cfg(test)]
 mod sessions;
 mod slash;

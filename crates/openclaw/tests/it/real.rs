@@ -1,5 +1,6 @@
-//! Servers that others wrote, through the whole program: `scripts/partners` installs them.
+//! Servers and clients that others wrote, through the whole program: `scripts/partners` installs them.
 
+mod clients;
 #[cfg(target_os = "linux")]
 mod keyring;
 mod logins;

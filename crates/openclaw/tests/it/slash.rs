@@ -52,7 +52,7 @@ fn servers_are_listed_as_the_documents_show_it() {
     MCP Servers (2 configured)
     ──────────────────────────────────────────────────────────
       fake            stdio://…
-                      Status: Running (PID …) | Auth: None | Tools: 27 | Resources: 3 | Prompts: 3
+                      Status: Running (PID …) | Auth: None | Tools: 28 | Resources: 3 | Prompts: 3
 
       off             stdio://…
                       Status: Disabled | Auth: None | Tools: 0

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use openclaw_content::{MediaKind, shown_line};
-use openclaw_engine::Attachment;
+use openclaw_engine::{Attachment, AttachmentData};
 
 use crate::cli::AgentOptions;
 use crate::failure::Failure;
@@ -152,7 +152,7 @@ fn attachment(path: &Path, media_type: &str, bytes: &[u8]) -> Attachment {
     Attachment {
         name: name.filter(|name| !name.is_empty()),
         mime_type: media_type.to_owned(),
-        data: STANDARD.encode(bytes),
+        data: AttachmentData::Base64(STANDARD.encode(bytes)),
     }
 }
 

@@ -119,3 +119,47 @@ fn names_that_others_chose_do_the_terminal_no_harm() {
         assert!(!shown.contains(is_harmful), "{shown:?}");
     }
 }
+
+#[test]
+fn whoever_is_to_transcribe_is_looked_for() {
+    for (settings, level, words) in [
+        (
+            "provider: 'command', command: 'openclaw-no-such-program'",
+            "problem",
+            "recordings can't be transcribed: cannot find the program `openclaw-no-such-program`",
+        ),
+        (
+            "provider: 'command', command: './openclaw-no-such-program'",
+            "problem",
+            "recordings can't be transcribed: there is no program at ",
+        ),
+        (
+            "provider: 'deepgram'",
+            "problem",
+            "neither `media.transcription.apiKey` nor `DEEPGRAM_API_KEY` is set",
+        ),
+        (
+            "provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1'",
+            "ok",
+            "recordings are transcribed by a service",
+        ),
+        (
+            "provider: 'deepgram', enabled: false",
+            "warning",
+            "the transcription of recordings is switched off",
+        ),
+    ] {
+        let home = home(Some(&format!(
+            "{{ media: {{ transcription: {{ {settings} }} }} }}"
+        )));
+        let (_, text) = examine(home.path(), &Scope::Everything, true);
+        let report: Json = serde_json::from_str(&text).unwrap();
+        let checks = report["checks"].as_array().unwrap();
+        let found = checks.iter().find(|it| it["area"] == "media").unwrap();
+        assert_eq!(found["level"], level, "{found}");
+        let message = found["message"].as_str().unwrap();
+        assert!(message.contains(words), "{message}");
+        let (_, text) = examine(home.path(), &Scope::Servers, true);
+        assert!(!text.contains("transcri"), "{text}");
+    }
+}

@@ -26,7 +26,7 @@ use serde::Serialize;
 
 use crate::cli::{McpCommand, McpOptions};
 use crate::commands::configuration::find_agent;
-use crate::commands::{Session, doctor};
+use crate::commands::{Session, doctor, serving};
 use crate::failure::{Exit, Failure};
 use crate::render::Page;
 
@@ -58,6 +58,7 @@ pub(super) fn run(session: &mut Session<'_>, options: McpOptions) -> Result<Exit
             servers::logs(session, agent, name, follow, json.wanted)
         }
         McpCommand::Tools { server, json } => tools::list(session, agent, server, json.wanted),
+        McpCommand::Serve(_) => serving::run(session, agent),
         McpCommand::Call(options) => tools::call(session, agent, options),
         McpCommand::Approve { tool, json } => tools::approve(session, agent, tool, json.wanted),
         McpCommand::Resources { server, json } => {

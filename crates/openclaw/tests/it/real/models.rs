@@ -15,9 +15,9 @@ use crate::logins::terminal::Terminal;
 const STARTING: Duration = Duration::from_mins(1);
 
 /// A program that listens on a port of its own until it is dropped.
-struct Listening {
+pub(super) struct Listening {
     child: Child,
-    address: String,
+    pub(super) address: String,
     /// What it reads, which is not in the home directory: what has that in its command line counts
     /// as left behind.
     files: Option<tempfile::TempDir>,
@@ -55,9 +55,14 @@ impl Listening {
 
     /// The stand-in for services, with answers for what is asked here.
     fn aimock() -> Self {
+        Self::aimock_with(&fixtures())
+    }
+
+    /// The stand-in for services, with these answers.
+    pub(super) fn aimock_with(answers: &Json) -> Self {
         let files = tempfile::tempdir().unwrap();
         let fixtures = files.path().join("fixtures.json");
-        std::fs::write(&fixtures, self::fixtures().to_string()).unwrap();
+        std::fs::write(&fixtures, answers.to_string()).unwrap();
         let partners = partners();
         let mut listening = Self::start(
             Command::new(partners.join("node_modules/.bin/node"))
@@ -79,7 +84,7 @@ impl Listening {
     }
 
     /// Everything that was asked, as the stand-in notes it down.
-    fn journal(&self) -> String {
+    pub(super) fn journal(&self) -> String {
         let address = format!("http://{}/__aimock/journal", self.address);
         let answer = Command::new(partners().join("node_modules/.bin/node"))
             .args([

@@ -112,7 +112,10 @@ fn what_comes_along_is_known_by_its_bytes() {
             ("bytes", "application/octet-stream"),
         ]
     );
-    assert_eq!(STANDARD.decode(&attachments[0].data).unwrap(), PNG);
+    let AttachmentData::Base64(data) = &attachments[0].data else {
+        panic!("{attachments:?}");
+    };
+    assert_eq!(STANDARD.decode(data).unwrap(), PNG);
     let told = refused(compose(
         &AgentOptions {
             images: options.files[1..2].to_vec(),
