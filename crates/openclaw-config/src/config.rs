@@ -374,14 +374,6 @@ pub enum Transcriber {
 }
 
 impl Transcriber {
-    /// The service, where it is one.
-    pub fn service(&self) -> Option<&TranscriptionService> {
-        match self {
-            Self::OpenAi(service) | Self::Deepgram(service) => Some(service),
-            Self::Program(_) => None,
-        }
-    }
-
     /// The variable with the key of a service at its usual address, where none is set.
     pub fn key_variable(&self) -> Option<&'static str> {
         match self {

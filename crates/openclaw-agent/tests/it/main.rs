@@ -15,8 +15,6 @@ mod ending;
 #[cfg(test)]
 mod house;
 #[cfg(test)]
-mod large;
-#[cfg(test)]
 mod real;
 #[cfg(test)]
 mod remembering;
@@ -26,5 +24,7 @@ mod scripted;
 mod searching;
 #[cfg(test)]
 mod seeing;
+#[cfg(test)]
+mod sending;
 #[cfg(test)]
 mod skilled;

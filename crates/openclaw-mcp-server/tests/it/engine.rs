@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use openclaw_engine::{
     AttachmentData, Audience, EngineFailure, Pending, ReplyEngine, ReplyEvent, ReplyPart,
@@ -65,18 +64,6 @@ impl Drop for Counted<'_> {
 impl Scripted {
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
-    }
-
-    /// Waits until it is as the test wants it.
-    pub(crate) async fn until(&self, is_so: impl Fn(&Self) -> bool) {
-        let waiting = async {
-            while !is_so(self) {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(20), waiting)
-            .await
-            .expect("it did not come so far");
     }
 }
 

@@ -2,18 +2,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use openclaw_testkit::pictures::png;
 use serde_json::json;
 
 use crate::client::{Client, text};
 
 const MIB: usize = 1024 * 1024;
-
-fn png(length: usize) -> Vec<u8> {
-    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
-    let rest = (bytes.len()..length).map(|at| u8::try_from(at * 7 % 251).unwrap());
-    bytes.extend(rest);
-    bytes
-}
 
 #[test]
 fn attachments_reach_the_agent_byte_for_byte() {

@@ -6,21 +6,16 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use openclaw_engine::SessionChoice;
+use openclaw_testkit::leaks::wait_until;
 use serde_json::json;
 
 use crate::client::{Client, text};
 use crate::engine::Scripted;
 
-fn wait(engine: &Scripted, is_so: impl Fn(&Scripted) -> bool) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
-    runtime.block_on(engine.until(is_so));
-}
-
-fn running(count: usize) -> impl Fn(&Scripted) -> bool {
-    move |engine| engine.running.load(Ordering::SeqCst) == count
+/// Waits until so many turns run.
+fn wait_for(engine: &Scripted, count: usize) {
+    let is_so = || engine.running.load(Ordering::SeqCst) == count;
+    assert!(wait_until(Duration::from_secs(20), is_so), "not {count}");
 }
 
 #[test]
@@ -53,7 +48,7 @@ fn orders_run_side_by_side_and_those_of_a_session_in_their_order() {
     }
     client.order(4, json!({ "message": "wait 4", "sessionKey": "b" }));
     client.order(5, json!({ "message": "wait 5" }));
-    wait(&client.engine, running(3));
+    wait_for(&client.engine, 3);
     client.engine.gate.add_permits(5);
     let mut ids: Vec<u64> = (0..5)
         .map(|_| client.next().unwrap()["id"].as_u64().unwrap())
@@ -75,7 +70,7 @@ fn a_hundred_orders_at_once_are_all_answered() {
     for id in 1..=100 {
         client.order(id, json!({ "message": format!("wait {id}") }));
     }
-    wait(&client.engine, running(100));
+    wait_for(&client.engine, 100);
     client.engine.gate.add_permits(100);
     for _ in 0..100 {
         let answer = client.next().unwrap();
@@ -113,11 +108,11 @@ fn a_cancelled_order_stops_the_agent_and_is_not_answered() {
     let mut client = Client::of("2025-11-25");
     client.order(1, json!({ "message": "hang", "sessionKey": "a" }));
     client.order(2, json!({ "message": "next", "sessionKey": "a" }));
-    wait(&client.engine, running(1));
+    wait_for(&client.engine, 1);
     client.cancel(1);
     let answer = client.next().unwrap();
     assert_eq!(answer["id"], 2, "{answer}");
-    wait(&client.engine, running(0));
+    wait_for(&client.engine, 0);
     client.cancel(7);
     assert!(client.ends().is_empty());
 }
@@ -127,7 +122,7 @@ fn an_order_that_waits_for_another_can_be_cancelled() {
     let mut client = Client::of("2025-11-25");
     client.order(1, json!({ "message": "wait 1", "sessionKey": "a" }));
     client.order(2, json!({ "message": "never", "sessionKey": "a" }));
-    wait(&client.engine, running(1));
+    wait_for(&client.engine, 1);
     client.cancel(2);
     // Everything before it was heard when it is answered.
     client.ask(3, "ping", json!({}));
@@ -168,7 +163,7 @@ fn the_end_of_the_input_stops_orders_after_a_moment_and_they_say_so() {
 fn a_client_that_dies_takes_its_orders_along() {
     let mut client = Client::of("2025-11-25");
     client.order(1, json!({ "message": "hang" }));
-    wait(&client.engine, running(1));
+    wait_for(&client.engine, 1);
     let engine = client.dies();
     assert_eq!(engine.running.load(Ordering::SeqCst), 0);
 }

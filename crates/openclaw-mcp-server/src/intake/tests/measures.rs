@@ -1,8 +1,8 @@
-//! What reading costs.
+//! What reading takes of memory.
 
 use std::io::Read;
-use std::time::Instant;
 
+use openclaw_testkit::memory;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
@@ -35,14 +35,6 @@ impl LongLine {
         parts.push(Part::Text("]}},\"id\":1}\n".to_owned()));
         parts.reverse();
         Self { parts, done: 0 }
-    }
-
-    fn len(&self) -> usize {
-        let lengths = self.parts.iter().map(|part| match part {
-            Part::Text(text) => text.len(),
-            Part::Data(length) => *length,
-        });
-        lengths.sum()
     }
 }
 
@@ -79,94 +71,13 @@ fn read(line: LongLine) -> u64 {
     spooled.iter().map(|one| one.bytes).sum()
 }
 
-/// The most memory that this process has had, in KiB.
-#[cfg(target_os = "linux")]
-fn most_memory() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    let mut words = line.unwrap().split_whitespace();
-    words.nth(1).unwrap().parse().unwrap()
-}
-
-/// How much more memory reading a line takes, in KiB. (Each test is a process of its own.)
-#[cfg(target_os = "linux")]
-fn memory_for(line: LongLine) -> usize {
-    // What is needed once is needed before.
-    read(LongLine::new(1, 300_000));
-    let before = most_memory();
-    read(line);
-    most_memory() - before
-}
-
-#[cfg(target_os = "linux")]
 #[test]
 fn attachments_take_no_memory() {
-    let grown = memory_for(LongLine::new(10, 3 << 18));
-    assert!(grown < 2 * 1024, "{grown} KiB");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-#[ignore = "a measurement: run it in release, with --no-capture"]
-fn measure_a_full_call() {
-    let line = LongLine::new(10, 15 << 20);
-    let length = line.len();
-    let grown = memory_for(line);
-    println!("{length} bytes in one line take {grown} KiB of memory");
-    assert!(grown < 4 * 1024);
-    for _ in 0..3 {
-        let start = Instant::now();
-        let kept = read(LongLine::new(10, 15 << 20));
-        let seconds = start.elapsed().as_secs_f64();
-        println!("{:.0} MB/s into files", to_megabytes(length) / seconds);
-        assert_eq!(kept, 150 << 20);
-    }
-}
-
-#[test]
-#[ignore = "a measurement: run it in release, with --no-capture"]
-fn measure_the_scanner() {
-    let data = "QUJD".repeat(5_000_000);
-    let slashes =
-        r"QUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJ\/".repeat(200_000);
-    let prose = "The quick brown \\\"fox\\\".\\n".repeat(400_000);
-    let small = json!([{"a": 1, "b": [true, null], "c": "text"}]).to_string();
-    let small = format!("[{}]", vec![small; 40_000].join(","));
-    for (name, line) in [
-        (
-            "base64",
-            call(&json!([{"data": data}]), &json!([])).to_string(),
-        ),
-        (
-            "base64 with escaped slashes",
-            call(&json!([{"data": "DATA"}]), &json!([]))
-                .to_string()
-                .replace("DATA", &slashes),
-        ),
-        ("a long message", format!("{{\"x\":\"{prose}\"}}")),
-        ("small values", small),
-        (
-            "one too large",
-            format!("{{\"x\":\"{}\"}}", "a".repeat(340_000_000)),
-        ),
-    ] {
-        let start = Instant::now();
-        let all = scan_pieces(line.as_bytes(), 128 * 1024, &Limits::TOOL);
-        let seconds = start.elapsed().as_secs_f64();
-        assert_eq!(all.len(), 1);
-        let start = Instant::now();
-        serde_json::from_str::<Value>(&line).unwrap();
-        let parsing = start.elapsed().as_secs_f64();
-        let speed = |seconds| to_megabytes(line.len()) / seconds;
-        println!(
-            "{name}: {:.0} MB/s, and {:.0} MB/s where it is only parsed",
-            speed(seconds),
-            speed(parsing)
-        );
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "it is only shown")]
-fn to_megabytes(bytes: usize) -> f64 {
-    bytes as f64 / 1e6
+    // What is needed once is needed before. Each test is a process of its own.
+    read(LongLine::new(1, 300_000));
+    let before = memory::peak().unwrap();
+    let kept = read(LongLine::new(10, 3 << 18));
+    assert_eq!(kept, 10 * (3 << 18));
+    let grown = memory::peak().unwrap() - before;
+    assert!(grown < 2 << 20, "{grown} bytes");
 }

@@ -2,6 +2,7 @@
 
 mod arbitrary;
 mod attachments;
+#[cfg(target_os = "linux")]
 mod measures;
 mod refusals;
 
