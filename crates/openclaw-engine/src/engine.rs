@@ -22,9 +22,11 @@ use crate::sessions::{
     DeletedSession, OneSession, SessionTranscript, SessionsQuery, SessionsReport,
 };
 use crate::skills::{SkillsQuery, SkillsReport};
+use crate::statistics::StatisticsReport;
 use crate::tools::{
     ApprovalReport, ApprovalRequest, CallReport, CallRequest, OfServer, ToolsReport,
 };
+use crate::watching::Watcher;
 
 /// An answer that is still to come. Dropping it withdraws the question.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, EngineFailure>> + Send + 'a>>;
@@ -85,6 +87,10 @@ pub trait Engine: ReplyEngine {
     fn models(&self, query: ModelsQuery) -> Pending<'_, ModelsReport>;
     /// Everything at one glance. Nothing is started for it.
     fn overview(&self) -> Pending<'_, Overview>;
+    /// What servers did since they are looked after, in numbers. Nothing is started for it.
+    fn statistics(&self) -> Pending<'_, StatisticsReport>;
+    /// Tells what happens from now on, until whoever asks drops it.
+    fn watch<'a>(&'a self, watcher: &'a dyn Watcher) -> Pending<'a, ()>;
     /// Whether the secrets of the configuration can be had; each is asked for.
     fn secrets(&self, query: SecretsQuery) -> Pending<'_, SecretsReport>;
     /// The logins that are kept. Nothing is asked of servers for it.

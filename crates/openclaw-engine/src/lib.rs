@@ -21,6 +21,8 @@
 //! | `logins` | logins to servers | tokens |
 //! | `secrets` | whether secrets can be had | secrets |
 //! | `overview` | everything at one glance | |
+//! | `statistics` | what servers did, in numbers | how they are shown |
+//! | `watching` | what happens, told while it does | |
 
 mod commands;
 mod definitions;
@@ -37,7 +39,9 @@ mod secrets;
 mod servers;
 mod sessions;
 mod skills;
+mod statistics;
 mod tools;
+mod watching;
 
 pub use commands::{
     Candidate, CommandOrigin, CommandReport, CommandsQuery, CommandsReport, CompletionQuery,
@@ -63,8 +67,9 @@ pub use questions::{
     Asks, FieldKind, FieldOption, FormField, Refusal, ServerAnswer, ServerQuestion,
 };
 pub use replies::{
-    Attachment, AttachmentData, Audience, ReplyEngine, ReplyEvent, ReplyPart, ReplyReport,
-    ReplyRequest, SessionChoice, ToolCallReport, ToolConsent, ToolQuestion, UsageReport,
+    Attachment, AttachmentData, Audience, EarlierMessage, EarlierSpeaker, ReplyEngine, ReplyEvent,
+    ReplyPart, ReplyReport, ReplyRequest, SessionChoice, ToolCallReport, ToolConsent, ToolQuestion,
+    UsageReport,
 };
 pub use resources::{
     ContentsReport, ReadReport, ReadRequest, ResourceSummary, ResourcesReport, TemplateSummary,
@@ -79,7 +84,9 @@ pub use sessions::{
     SessionTranscript, SessionsQuery, SessionsReport, Speaker,
 };
 pub use skills::{SkillReport, SkillsQuery, SkillsReport};
+pub use statistics::{CallCounts, LATENCY_BOUNDS, ServerStatistics, StatisticsReport};
 pub use tools::{
     ApprovalReport, ApprovalRequest, CallArguments, CallReport, CallRequest, OfServer, ToolReport,
     ToolsReport,
 };
+pub use watching::{EngineEvent, Watcher};

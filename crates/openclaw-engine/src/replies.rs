@@ -52,12 +52,37 @@ pub struct ReplyRequest {
     pub message: String,
     /// What comes with it.
     pub attachments: Vec<Attachment>,
+    /// What was said before, for a session that has nothing yet: it is kept there as if it had been said
+    /// in it. A session that has something goes on from that.
+    pub earlier: Vec<EarlierMessage>,
+    /// What the agent is told for this turn beside its own instructions.
+    pub instructions: Option<String>,
     /// Another model than the agent's, as `provider/model`.
     pub model: Option<String>,
     /// Whether every tool may run without a question.
     pub approved: bool,
     /// What ties it to lines of the log.
     pub correlation: String,
+}
+
+/// Something that was said before, elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EarlierMessage {
+    /// Who said it.
+    pub speaker: EarlierSpeaker,
+    /// What was said.
+    pub text: String,
+}
+
+/// Who said something before, elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum EarlierSpeaker {
+    /// The person.
+    User,
+    /// The agent.
+    Assistant,
 }
 
 /// Which conversation a message belongs to.
@@ -261,6 +286,9 @@ pub struct ReplyReport {
     /// What it cost, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<UsageReport>,
+    /// Whether the last text ends where it does because the model may not say more at once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut_off: bool,
 }
 
 /// Asks a person whether a tool may run. Every text is one line that does a terminal no harm; servers

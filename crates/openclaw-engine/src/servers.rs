@@ -100,11 +100,14 @@ pub struct ServerReport {
 }
 
 /// The servers of an agent, in the order of their names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServersReport {
     /// The servers.
     pub servers: Vec<ServerReport>,
+    /// What a person should know: a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// A server in detail.
