@@ -11,7 +11,9 @@ use crate::agent::AgentId;
 use crate::environment::Environment;
 use crate::place::Place;
 use crate::presence::Presence;
-pub use crate::raw::{Approval, ConfigValue, FileMode, GatewayAuthMode, ToolSearch, WithoutPerson};
+pub use crate::raw::{
+    Approval, ConfigValue, FileMode, GatewayAuthMode, GatewayBind, ToolSearch, WithoutPerson,
+};
 use crate::report::Problem;
 use crate::server::{Server, ServerName};
 
@@ -310,6 +312,12 @@ pub struct SecretProgram {
 pub struct Gateway {
     /// The port it listens on.
     pub port: u16,
+    /// Which addresses of this machine it listens on.
+    pub bind: GatewayBind,
+    /// The address that it listens on, where `bind` says so.
+    pub custom_host: Option<String>,
+    /// More names under which clients reach it.
+    pub allowed_hosts: Vec<String>,
     /// How clients prove who they are.
     pub auth_mode: GatewayAuthMode,
     /// The token, where one is set.

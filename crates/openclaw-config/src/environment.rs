@@ -139,12 +139,16 @@ impl Environment {
         }
     }
 
+    /// The `.env` files that are looked for.
+    pub(crate) fn dotenv_files(&self, state: &Path) -> [PathBuf; 2] {
+        [self.directory.join(".env"), state.join(".env")]
+    }
+
     /// Reads `./.env` and the one of the state directory, the first winning over the second and
     /// the process over both. Returns what a person should know about them.
     pub(crate) fn read_dotenv(&mut self, state: &Path) -> Vec<DotenvFinding> {
         let mut findings = Vec::new();
-        let here = self.directory.join(".env");
-        let there = state.join(".env");
+        let [here, there] = self.dotenv_files(state);
         let places = [
             (here != there).then_some((here, &mut self.here)),
             Some((there, &mut self.files)),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use openclaw_state::ReadError;
 
@@ -27,7 +27,13 @@ const MOST: usize = 200;
 ///
 /// A string replaces the object that holds it, an array of strings is merged deeply in its order,
 /// and the keys beside `$include` win over both. All files lie in the directory of the main one.
-pub(crate) fn resolve(root: Node, main: &Path, report: &mut Report) -> Node {
+/// Their names are added to `files`, also where they can't be read.
+pub(crate) fn resolve(
+    root: Node,
+    main: &Path,
+    report: &mut Report,
+    files: &mut Vec<PathBuf>,
+) -> Node {
     // The directory of the real file, also where a link leads to it.
     let main = fs::canonicalize(main).unwrap_or_else(|_| main.to_owned());
     let mut resolver = Resolver {
@@ -37,6 +43,7 @@ pub(crate) fn resolve(root: Node, main: &Path, report: &mut Report) -> Node {
         bytes: 0,
         path: JsonPath::default(),
         report,
+        files,
     };
     resolver.node(root)
 }
@@ -49,6 +56,7 @@ struct Resolver<'a> {
     bytes: usize,
     path: JsonPath,
     report: &'a mut Report,
+    files: &'a mut Vec<PathBuf>,
 }
 
 impl Resolver<'_> {
@@ -192,7 +200,17 @@ impl Resolver<'_> {
         }
         let including = self.open.last()?.parent()?.to_owned();
         let written = including.join(name);
-        let path = match fs::canonicalize(&written) {
+        let found = fs::canonicalize(&written);
+        // What leads out of the directory is not looked at.
+        if found
+            .as_ref()
+            .is_ok_and(|it| it.starts_with(&self.boundary))
+            || (found.is_err() && is_below(&written, &self.boundary))
+        {
+            self.files.push(written.clone());
+            self.files.extend(found.as_ref().ok().cloned());
+        }
+        let path = match found {
             Ok(path) => path,
             Err(error) => {
                 let error = match error.kind() {
@@ -249,6 +267,12 @@ impl Resolver<'_> {
         self.report
             .add(Problem::error(Kind::Include, &self.path, message).at(at));
     }
+}
+
+/// Whether a path that may lead nowhere stays in a directory by its words alone.
+fn is_below(path: &Path, directory: &Path) -> bool {
+    let leaves = |part| matches!(part, Component::ParentDir);
+    path.starts_with(directory) && !path.components().any(leaves)
 }
 
 /// Merges objects key by key and joins arrays; anything else is replaced by what comes later.

@@ -54,8 +54,8 @@ mod values;
 pub use agent::{AgentId, AgentIdError};
 pub use config::{
     Agent, AgentResources, AgentServers, Approval, Config, ConfigValue, ConfiguredServer,
-    Definition, FileMode, Gateway, GatewayAuthMode, MediaSettings, ModelChoice, ModelFacts,
-    ModelProvider, PolicyLayer, SecretProgram, SecretProviderSettings, SecretSettings,
+    Definition, FileMode, Gateway, GatewayAuthMode, GatewayBind, MediaSettings, ModelChoice,
+    ModelFacts, ModelProvider, PolicyLayer, SecretProgram, SecretProviderSettings, SecretSettings,
     ServerLimits, SessionRetention, SkillSettings, SkillsSettings, ToolSearch, Transcriber,
     TranscriptionProgram, TranscriptionService, TranscriptionSettings, WithoutPerson,
 };

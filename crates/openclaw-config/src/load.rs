@@ -1,6 +1,6 @@
 //! Reading a configuration from its file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use openclaw_secrets::Secret;
@@ -34,6 +34,9 @@ pub struct Loaded {
     /// The credentials that variables put into it, for the filter that keeps them out of every
     /// output; also where there is no configuration.
     pub credentials: Vec<Secret>,
+    /// The files that it was read from, and those that would have been read if they were there: when
+    /// one of them changes, so may the configuration. Where links lead to one, they are named, too.
+    pub files: Vec<PathBuf>,
 }
 
 /// Reads, checks and resolves the configuration at a location.
@@ -76,12 +79,16 @@ struct Loading<'a> {
     report: Report,
     used: UsedCredentials,
     presence: Presence,
+    files: Vec<PathBuf>,
 }
 
 impl<'a> Loading<'a> {
     fn new(location: &'a Location, environment: &Environment) -> Self {
         let mut environment = environment.clone();
         let mut report = Report::new(location.config.clone());
+        let mut files = vec![location.config.clone()];
+        files.extend(std::fs::canonicalize(&location.config).ok());
+        files.extend(environment.dotenv_files(&location.state));
         for finding in environment.read_dotenv(&location.state) {
             report_dotenv(finding, &mut report);
         }
@@ -91,6 +98,7 @@ impl<'a> Loading<'a> {
             report,
             used: UsedCredentials::new(),
             presence: Presence::default(),
+            files,
         }
     }
 
@@ -101,7 +109,7 @@ impl<'a> Loading<'a> {
         let file = self.report.sources.add(path.clone(), text);
         let text = self.report.sources.file(file).text.clone();
         let tree = parse(&text, file, &root, &mut self.report)?;
-        let tree = include::resolve(tree, path, &mut self.report);
+        let tree = include::resolve(tree, path, &mut self.report, &mut self.files);
         advise(&tree, &mut self.report);
         add_own_variables(&tree, &mut self.environment);
         self.presence = Presence::of_file(&tree, &self.environment);
@@ -130,11 +138,14 @@ impl<'a> Loading<'a> {
             )
         });
         self.report.sort();
+        self.files.sort_unstable();
+        self.files.dedup();
         let usable = !self.report.is_fatal();
         Loaded {
             config: config.filter(|_| usable),
             report: self.report,
             credentials: self.used.into_values().collect(),
+            files: self.files,
         }
     }
 }

@@ -59,6 +59,9 @@ impl Config {
             },
             "gateway": show_definition(&self.gateway, |gateway| json!({
                 "port": gateway.port,
+                "bind": gateway.bind.as_str(),
+                "customBindHost": gateway.custom_host,
+                "allowedHosts": gateway.allowed_hosts,
                 "auth": {
                     "mode": gateway.auth_mode.as_str(),
                     "token": gateway.token.as_ref().map(credential),

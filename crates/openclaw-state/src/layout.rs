@@ -86,6 +86,15 @@ pub const TRANSCRIPTION: &str = "transcription";
 /// Taken while such a place is made, and while those that were left are removed.
 pub const TRANSCRIPTION_LOCK: &str = "transcription/recordings.lock";
 
+/// What clients of the gateway over HTTP prove who they are with.
+pub const GATEWAY_TOKEN: &str = "gateway.token";
+/// Taken while it is made.
+pub const GATEWAY_TOKEN_LOCK: &str = "gateway.token.lock";
+/// Where commands reach the gateway.
+pub const GATEWAY_SOCKET: &str = "gateway.sock";
+/// Held by the gateway for as long as it runs.
+pub const GATEWAY_LOCK: &str = "gateway.lock";
+
 /// One kind of file in the state directory.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -111,6 +120,7 @@ pub fn entries() -> Vec<Entry> {
     entries.extend(sessions());
     entries.extend(chat());
     entries.extend(transcription());
+    entries.extend(gateway());
     entries
 }
 
@@ -136,6 +146,34 @@ fn transcription() -> Vec<Entry> {
             deleting: "Safe while no `openclaw` runs.",
         },
         lock(TRANSCRIPTION_LOCK, "Taken while such a place is made."),
+    ]
+}
+
+fn gateway() -> Vec<Entry> {
+    vec![
+        Entry {
+            path: GATEWAY_TOKEN.to_owned(),
+            purpose: "The token that clients of the gateway bring over HTTP, where the configuration \
+                      names none.",
+            quota: "under 1 KB".to_owned(),
+            version: None,
+            deleting: "Safe: the next gateway makes a new one, and its clients need that.",
+        },
+        lock(GATEWAY_TOKEN_LOCK, "Taken while the token is made."),
+        Entry {
+            path: GATEWAY_SOCKET.to_owned(),
+            purpose: "Where commands reach the gateway; there while it runs.",
+            quota: "empty".to_owned(),
+            version: None,
+            deleting: "Safe while no gateway runs; one that runs is no longer reached.",
+        },
+        Entry {
+            path: GATEWAY_LOCK.to_owned(),
+            purpose: "Held by the gateway for as long as it runs, so that there is only one.",
+            quota: "under 1 KB".to_owned(),
+            version: None,
+            deleting: "Safe while no gateway runs.",
+        },
     ]
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::config::{
-    Definition, FileMode, Gateway, GatewayAuthMode, ModelFacts, ModelProvider, SecretProgram,
-    SecretProviderSettings, SecretSettings, SessionRetention,
+    Definition, FileMode, Gateway, GatewayAuthMode, GatewayBind, ModelFacts, ModelProvider,
+    SecretProgram, SecretProviderSettings, SecretSettings, SessionRetention,
 };
 use crate::expand::Text;
 use crate::raw::{
@@ -178,6 +178,15 @@ impl Resolver<'_> {
                 .value()
                 .and_then(|port| u16::try_from(port.0).ok())
                 .unwrap_or(18789),
+            bind: raw.bind.or(GatewayBind::Loopback),
+            custom_host: raw.custom_bind_host.value().map(|it| it.0.value.clone()),
+            allowed_hosts: raw
+                .allowed_hosts
+                .value()
+                .into_iter()
+                .flatten()
+                .map(|it| it.0.value.clone())
+                .collect(),
             auth_mode: auth.mode.or(GatewayAuthMode::Token),
             token: credential(&auth.token),
             password: credential(&auth.password),
