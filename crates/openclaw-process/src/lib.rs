@@ -31,7 +31,7 @@ use guarded as platform;
 use portable as platform;
 
 pub use environment::{Inherited, child_environment};
-pub use platform::{GuardianProgram, Launcher, run_if_called};
+pub use platform::{GuardianProgram, Launcher, raise_descriptor_limit, run_if_called};
 pub use process::{End, Process, ProgramCommand, SpawnError};
 pub use resolve::{ResolveError, find_program};
 pub use stderr::StderrTail;

@@ -37,6 +37,11 @@ pub fn run_if_called() -> Option<io::Result<()>> {
     None
 }
 
+/// Lets this process have as many descriptors as the system permits: as many as it has here.
+pub fn raise_descriptor_limit() -> Option<u64> {
+    None
+}
+
 /// Starts programs.
 #[derive(Debug)]
 pub struct Launcher;
@@ -46,6 +51,13 @@ impl Launcher {
     pub fn new(_program: GuardianProgram) -> Self {
         Self
     }
+
+    /// Ends everything that was started: here, it ends with whoever holds it.
+    #[expect(
+        clippy::unused_async,
+        reason = "with a guardian there is something to wait for"
+    )]
+    pub async fn close(&self) {}
 
     /// Starts a program, whose standard error goes to `heard` line by line.
     #[expect(

@@ -12,8 +12,8 @@ const LINES: usize = 200;
 const LINE_BYTES: usize = 4_096;
 /// How much of the end of a line that was cut is looked at for the beginning of a word.
 const LONGEST_WORD: usize = 256;
-/// How many lines are logged before the rest is only counted, per burst of reading.
-const READ: usize = 16_384;
+/// How much is read at once. It is kept for as long as the program runs, which most do without a word.
+const READ: usize = 4_096;
 
 /// The last lines of a program's standard error, shared with whoever shows them.
 #[derive(Clone, Debug, Default)]

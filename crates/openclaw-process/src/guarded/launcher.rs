@@ -15,6 +15,8 @@ use crate::stderr::StderrTail;
 
 /// How long the guardian may take to start a program.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the guardian may take to end: it gives what is left a second.
+const CLOSING: Duration = Duration::from_secs(3);
 
 /// Starts programs, and ends them all when it is dropped or when this process ends in any way.
 ///
@@ -83,6 +85,20 @@ impl Launcher {
         tail.drain(stderr, heard);
         let control = Box::new(Guarded { client, number });
         Ok(Process::new(control, pid, progress, (stdin, stdout), tail))
+    }
+
+    /// Ends everything that was started, whatever state it is in, and waits until it is gone.
+    pub async fn close(&self) {
+        let client = {
+            let mut current = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+            current.take()
+        };
+        let Some(client) = client else {
+            return;
+        };
+        if timeout(CLOSING, client.end()).await.is_err() {
+            tracing::warn!("the guardian did not end in time");
+        }
     }
 
     fn client(&self) -> io::Result<Arc<Client>> {

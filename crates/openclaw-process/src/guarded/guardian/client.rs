@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use crate::guarded::descriptors;
 use crate::guarded::guardian::channel::{Receiver, send};
 use crate::guarded::guardian::message::{Event, Number, Request, Start};
 use crate::guarded::guardian::{ARGUMENT, GuardianProgram};
@@ -29,6 +30,8 @@ pub(crate) struct Client {
     sending: Mutex<()>,
     programs: Arc<Mutex<Programs>>,
     next: AtomicU64,
+    /// Whether the guardian has ended, and with it all that it guarded.
+    has_ended: watch::Receiver<bool>,
 }
 
 #[derive(Debug, Default)]
@@ -45,6 +48,7 @@ impl Client {
         ours.set_write_timeout(Some(PATIENCE))?;
         let mut child = Command::new(program.path())
             .arg0(ARGUMENT)
+            .args(descriptors::before().map(|limit| limit.to_string()))
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -56,18 +60,21 @@ impl Client {
             socket: ours.try_clone()?,
             programs: Arc::clone(&programs),
         };
+        let (ended, has_ended) = watch::channel(false);
         std::thread::Builder::new()
             .name("guardian".to_owned())
             .spawn(move || {
                 listener.listen();
                 // Nothing is left to be heard: it ends by itself, and must not stay a zombie.
                 let _ = child.wait();
+                let _ = ended.send(true);
             })?;
         Ok(Self {
             socket: ours,
             sending: Mutex::new(()),
             programs,
             next: AtomicU64::new(1),
+            has_ended,
         })
     }
 
@@ -116,6 +123,14 @@ impl Client {
     /// Ends all processes of a program.
     pub(crate) fn kill(&self, number: Number) -> io::Result<()> {
         self.send(&Request::Kill(number), &[])
+    }
+
+    /// Ends the guardian with all that it guards, and waits for it.
+    pub(crate) async fn end(&self) {
+        let _ = self.socket.shutdown(Shutdown::Both);
+        let mut has_ended = self.has_ended.clone();
+        // An error says that the thread is gone, and the guardian before it.
+        let _ = has_ended.wait_for(|ended| *ended).await;
     }
 
     fn send(&self, request: &Request, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {

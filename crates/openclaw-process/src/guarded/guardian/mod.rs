@@ -11,6 +11,8 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
+use crate::guarded::descriptors;
+
 pub(crate) use client::Client;
 pub(crate) use message::Number;
 
@@ -42,10 +44,17 @@ impl GuardianProgram {
 ///
 /// Belongs at the very beginning of `main`: the guardian is a process of one thread.
 pub fn run_if_called() -> Option<io::Result<()>> {
-    let called = std::env::args_os()
+    let mut arguments = std::env::args_os();
+    let called = arguments
         .next()
         .is_some_and(|name| name == OsStr::new(ARGUMENT));
+    let limit = arguments
+        .next()
+        .and_then(|limit| limit.to_str()?.parse().ok());
     called.then(|| {
+        if let Some(limit) = limit {
+            descriptors::restore(limit)?;
+        }
         let socket = io::stdin().as_fd().try_clone_to_owned()?;
         program::run(&socket)
     })
