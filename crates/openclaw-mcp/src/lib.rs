@@ -5,6 +5,7 @@
 //! | `servers` | the servers of a configuration, shared by all agents | one server's life |
 //! | `supervise` | keeping a server running, and knowing what it offers | who uses it |
 //! | `launch` | from a definition to something to connect to | connecting |
+//! | `listening` | who hears what servers do | what is made of it |
 //! | `logins` | the logins to servers: their tokens, shown and renewed | how OAuth works |
 //! | `offering` | what a server offers, made ready once | who may use it |
 //! | `assembly` | the tools of an agent at one moment | calling them |
@@ -29,6 +30,7 @@ mod assembly;
 mod audit;
 mod call;
 mod launch;
+mod listening;
 mod logins;
 mod names;
 mod offering;
@@ -51,7 +53,8 @@ pub use approval::{
 pub use arguments::{ArgumentCheck, InvalidArguments, OutputCheck, UnusableSchema, typed_words};
 pub use assembly::{AgentTool, AgentTools, Meant};
 pub use audit::{AuditEntry, AuditLog, CallOutcome, written_moment};
-pub use call::{Approval, Call, CallEnd, Part, Persons, ToolChoice, ToolOutcome};
+pub use call::{ANEW_WITHIN, Approval, Call, CallEnd, Part, Persons, ToolChoice, ToolOutcome};
+pub use listening::ServersListener;
 pub use logins::ServerLogin;
 pub use names::{Lookup, NamedTool, QualifiedToolName, RESERVED, ToolKey, ToolNames, ToolSource};
 pub use offering::{Offering, PreparedTool};
@@ -75,5 +78,5 @@ pub use servers::{
 };
 pub use supervise::{
     Catalog, Fleet, LoginWatch, ManagedServer, Pace, PendingTarget, Reconciled, ServerSetup,
-    ServerState, Status, TargetSource, Unresolved, Wanted,
+    ServerState, StateListener, Status, TargetSource, Unresolved, Wanted,
 };

@@ -1,6 +1,7 @@
 //! Our own credentials, hidden in what servers say: a server that got one may send it back.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use openclaw_mcp_client::{Content, Embedded, ToolResult};
 use openclaw_secrets::Redactor;
@@ -155,6 +156,7 @@ pub(crate) fn hide(catalog: &mut Catalog, redactor: &Redactor) {
         is_clean("prompt", &names)
     });
     for tool in &mut catalog.tools {
+        let tool = Arc::make_mut(tool);
         for text in [
             &mut tool.title,
             &mut tool.description,
@@ -257,7 +259,10 @@ mod tests {
     fn what_has_a_credential_in_its_name_is_not_offered() {
         let redactor = Redactor::new();
         let _ = redactor.learn(&Secret::new("our-very-own-token"));
-        let tool = |name: &str| crate::pins::sample_tool(name, "", json!({"type": "object"}));
+        let tool = |name: &str| {
+            let tool = crate::pins::sample_tool(name, "", json!({"type": "object"}));
+            Arc::new(tool)
+        };
         let mut catalog = Catalog {
             tools: vec![tool("fine"), tool("get_our-very-own-token")],
             ..Catalog::default()

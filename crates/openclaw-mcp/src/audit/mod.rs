@@ -40,6 +40,22 @@ pub enum CallOutcome {
     Cancelled,
 }
 
+impl CallOutcome {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::ToolError => "tool-error",
+            Self::NotDone => "not-done",
+            Self::Unknown => "unknown",
+            Self::Denied => "denied",
+            Self::Rejected => "rejected",
+            Self::InvalidArguments => "invalid-arguments",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// A call that was made, or not.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditEntry<'a> {

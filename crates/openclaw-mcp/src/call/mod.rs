@@ -6,6 +6,7 @@
 //!
 //! It always ends in an outcome, never in an error.
 
+mod anew;
 mod before;
 mod outcome;
 mod own;
@@ -24,6 +25,8 @@ use openclaw_mcp_client::{
 };
 use serde_json::{Map, Value};
 
+pub use self::anew::ANEW_WITHIN;
+pub(crate) use self::anew::{Anew, Attempt, Patience};
 pub(crate) use self::before::THINKING;
 pub use self::outcome::{CallEnd, Part, ToolOutcome};
 pub(crate) use self::record::Record;
@@ -116,36 +119,40 @@ impl Stop {
 }
 
 impl Servers {
-    /// Makes a call. It is never made twice; dropping the future gives it up.
-    pub async fn call(&self, call: Call<'_>) -> ToolOutcome {
+    /// Makes a call with the agent as it was given, if the configuration does not change meanwhile.
+    async fn attempt(&self, call: &Call<'_>, patience: Patience) -> Attempt {
         let started = Instant::now();
-        if let Some(denied) = self.denied_own(&call, started) {
-            return denied;
+        if let Some(denied) = self.denied_own(call, started) {
+            return Ok(denied);
         }
-        let name;
-        let call = match call.tool.text() {
-            READ_RESULT => return self.read_on(&call, started),
-            SEARCH_TOOLS => return self.search_tools(&call, started),
-            DESCRIBE_TOOL => return self.describe_tool(&call, started),
+        match call.tool.text() {
+            READ_RESULT => Ok(self.read_on(call, started)),
+            SEARCH_TOOLS => Ok(self.search_tools(call, started)),
+            DESCRIBE_TOOL => Ok(self.describe_tool(call, started)),
             // From here on it is a call like any other, under the name of what is called.
             CALL_TOOL => match through(&call.arguments) {
                 Ok(through) => {
-                    name = through.name;
-                    Call {
-                        tool: ToolChoice::Spelling(&name),
-                        arguments: through.arguments,
-                        ..call
-                    }
+                    let tool = ToolChoice::Spelling(&through.name);
+                    let call = call.with(tool, through.arguments);
+                    self.attempt_tool(&call, started, patience).await
                 }
-                Err(text) => return ToolOutcome::refused(CALL_TOOL, text, started),
+                Err(text) => Ok(ToolOutcome::refused(CALL_TOOL, text, started)),
             },
             name if is_resource_tool(name) => {
-                return Box::pin(self.answer_resource_tool(&call)).await;
+                Box::pin(self.answer_resource_tool(call, patience)).await
             }
-            _ => call,
-        };
+            _ => self.attempt_tool(call, started, patience).await,
+        }
+    }
+
+    /// Makes a call of a tool of a server.
+    async fn attempt_tool(&self, call: &Call<'_>, started: Instant, patience: Patience) -> Attempt {
         let mut tools = self.tools(call.agent, call.session);
         if matches!(meant(&tools, call.tool), Meant::Nothing) {
+            // Servers of an older configuration may be gone.
+            if let Some(newer) = self.newer(call.agent, patience) {
+                return Err(Anew(newer));
+            }
             // It may be one of a server that starts when it is first used.
             let candidates = call.agent.candidates(call.tool.text());
             self.start(call.agent, Some(&candidates)).await;
@@ -160,19 +167,23 @@ impl Servers {
                 let names: Vec<&str> = several.iter().map(|it| it.name().as_str()).collect();
                 let names = names.join(", ");
                 let told = "the name {} may mean one of several tools: {}";
-                return self.unknown(&call, told, &names, started);
+                return Ok(self.unknown(call, told, &names, started));
             }
             Meant::Nothing => {
-                let mut outcome = self.unknown(&call, "there is no tool {}", "", started);
+                // It may have changed while servers were started.
+                if let Some(newer) = self.newer(call.agent, patience) {
+                    return Err(Anew(newer));
+                }
+                let mut outcome = self.unknown(call, "there is no tool {}", "", started);
                 let near = suggestion(&tools, call.tool.text());
                 outcome.parts.extend(near.map(Part::Text));
-                return outcome;
+                return Ok(outcome);
             }
         };
         let origin = Origin::new(tool.server.name(), &tool.prepared.definition.name);
         let item = &tool.prepared.definition.name;
-        let mut record = Record::new(self, &call, tool.server.name(), item);
-        let made = self.make(&call, tool, &origin, &mut record).await;
+        let mut record = Record::new(self, call, tool.server.name(), item);
+        let made = self.make(call, tool, &origin, &mut record).await;
         let (end, parts, result, problem) = match made {
             Ok(mut result) => {
                 hide_result(&mut result, &self.redactor);
@@ -181,7 +192,7 @@ impl Servers {
                     item,
                     output: tool.prepared.output(),
                 };
-                let parts = self.present(&call, &of, &origin, &result).await;
+                let parts = self.present(call, &of, &origin, &result).await;
                 let end = if result.is_error {
                     CallEnd::ToolError
                 } else {
@@ -189,15 +200,18 @@ impl Servers {
                 };
                 (end, parts, Some(result), None)
             }
-            Err(stop) => (
-                stop.end,
-                vec![Part::Text(stop.text)],
-                None,
-                Some(stop.problem),
-            ),
+            Err(stop) => {
+                let newer = self.newer_after(stop.end, call.agent, &tool.server, patience);
+                if let Some(newer) = newer {
+                    record.begins_anew();
+                    return Err(Anew(newer));
+                }
+                let parts = vec![Part::Text(stop.text)];
+                (stop.end, parts, None, Some(stop.problem))
+            }
         };
         let duration = record.finish(end);
-        ToolOutcome {
+        Ok(ToolOutcome {
             name: tool.name().as_str().to_owned(),
             server: Some(tool.server.name().to_owned()),
             end,
@@ -206,7 +220,7 @@ impl Servers {
             problem,
             found: Vec::new(),
             duration,
-        }
+        })
     }
 
     /// Everything up to the result.
@@ -261,6 +275,7 @@ impl Servers {
             progress: call.progress.clone(),
         };
         let name = &tool.prepared.definition.name;
+        record.reaches();
         let result = connection.call_tool(name, arguments, options).await;
         match result {
             Ok(result) => {

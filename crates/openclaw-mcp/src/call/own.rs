@@ -1,6 +1,6 @@
 //! Tools of our own that somebody denies.
 
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use openclaw_content::Origin;
 
@@ -36,7 +36,7 @@ impl Servers {
             duration,
             correlation: call.correlation,
         };
-        self.audit.record(&entry, SystemTime::now());
+        self.note(&entry, false);
         Some(ToolOutcome {
             name: name.to_owned(),
             server: None,

@@ -13,6 +13,7 @@ pub(crate) struct Record<'a> {
     server: &'a str,
     tool: &'a str,
     started: Instant,
+    has_reached: bool,
     is_written: bool,
 }
 
@@ -30,8 +31,23 @@ impl<'a> Record<'a> {
             server,
             tool,
             started: Instant::now(),
+            has_reached: false,
             is_written: false,
         }
+    }
+
+    /// Notes that the server is asked now.
+    pub(crate) fn reaches(&mut self) {
+        self.has_reached = true;
+    }
+
+    /// The call begins anew, and is written down there. A server that was asked, and refused, was asked
+    /// nevertheless: that is written, too.
+    pub(crate) fn begins_anew(mut self) {
+        if self.has_reached {
+            self.write(CallOutcome::NotDone);
+        }
+        self.is_written = true;
     }
 
     /// Begins to count now: what a person took to answer is not the call's time.
@@ -57,8 +73,16 @@ impl<'a> Record<'a> {
             duration,
             correlation: self.call.correlation,
         };
-        self.servers.audit.record(&entry, SystemTime::now());
+        self.servers.note(&entry, self.has_reached);
         duration
+    }
+}
+
+impl Servers {
+    /// Writes down a call, and tells whoever listens.
+    pub(crate) fn note(&self, entry: &AuditEntry<'_>, has_reached: bool) {
+        self.audit.record(entry, SystemTime::now());
+        self.listener.called(entry, has_reached);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tools that are not there, although somebody thought so.
 
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use openclaw_mcp_client::{Content, RequestError, ToolResult};
 
@@ -32,7 +32,7 @@ impl Servers {
             duration: outcome.duration,
             correlation: call.correlation,
         };
-        self.audit.record(&entry, SystemTime::now());
+        self.note(&entry, false);
         outcome
     }
 

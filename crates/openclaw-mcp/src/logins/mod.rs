@@ -20,6 +20,7 @@ use openclaw_oauth::{
     Clock, Keeper, KeysSource, LoginDesk, LoginStore, Remark, Resource, is_this_machine,
 };
 use openclaw_secrets::Redactor;
+use url::Url;
 
 pub use self::authorizer::ServerLogin;
 use self::keys::ClientKeys;
@@ -31,18 +32,27 @@ pub(crate) struct Logins {
     store: LoginStore,
     redactor: Redactor,
     clock: Clock,
+    /// Where the document is that describes us to authorization servers, if we publish one. It does not
+    /// change: logins that are under way name it.
+    published: Option<Url>,
     /// One for each definition, so that all connections see the same token.
     servers: Mutex<HashMap<Fingerprint, Arc<ServerLogin>>>,
 }
 
 impl Logins {
-    pub(crate) fn new(store: LoginStore, redactor: Redactor) -> Self {
+    pub(crate) fn new(store: LoginStore, redactor: Redactor, published: Option<Url>) -> Self {
         Self {
             store,
             redactor,
             clock: Clock::system(),
+            published,
             servers: Mutex::default(),
         }
+    }
+
+    /// Where the document is that describes us, if we publish one.
+    pub(crate) fn published(&self) -> Option<&Url> {
+        self.published.as_ref()
     }
 
     /// The login to a server, if it is one that may ask for one.
@@ -55,7 +65,7 @@ impl Logins {
         let (launch, settings) = asks(server)?;
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let login = servers.entry(fingerprint).or_insert_with(|| {
-            let resource = resource(server, launch, settings);
+            let resource = resource(server, launch, settings, self.published());
             let keeper = Keeper::new(
                 resource.clone(),
                 self.store.of(&resource.server, &resource.url),
@@ -72,7 +82,7 @@ impl Logins {
     pub(crate) fn desk(&self, server: &Arc<Server>, secrets: &SecretSource) -> Option<LoginDesk> {
         let (launch, settings) = asks(server)?;
         Some(LoginDesk::new(
-            resource(server, launch, settings),
+            resource(server, launch, settings, self.published()),
             &self.store,
             ClientKeys::of(server, secrets),
             self.redactor.clone(),

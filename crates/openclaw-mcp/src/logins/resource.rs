@@ -4,11 +4,13 @@ use openclaw_config::{GrantType, OAuthSettings, RemoteLaunch, Server};
 use openclaw_oauth::{Grant, OwnCertificate, Redirect, Resource, is_this_machine};
 use url::Url;
 
-/// What a login to a server is about.
+/// What a login to a server is about. Whom the configuration names no document for uses the one that is
+/// published for all.
 pub(super) fn resource(
     server: &Server,
     launch: &RemoteLaunch,
     settings: &OAuthSettings,
+    published: Option<&Url>,
 ) -> Resource {
     Resource {
         server: server.name.as_str().to_owned(),
@@ -19,7 +21,7 @@ pub(super) fn resource(
         },
         client_id: settings.client_id.clone(),
         key_id: settings.key_id.clone(),
-        client_metadata_url: settings.client_metadata_url.clone(),
+        client_metadata_url: settings.client_metadata_url.as_ref().or(published).cloned(),
         authorization_server: settings.authorization_server.clone(),
         scopes: settings.scopes.clone(),
         redirect: redirect(settings),

@@ -18,7 +18,7 @@ use crate::supervise::Catalog;
 /// A tool of a server, made ready.
 pub struct PreparedTool {
     /// The tool in the server's words.
-    pub definition: Tool,
+    pub definition: Arc<Tool>,
     /// What makes its definition the same as another.
     pub hash: DefinitionHash,
     /// Whether it is what it was.
@@ -165,7 +165,7 @@ impl Offering {
 
 fn prepare(
     server: &str,
-    tool: &Tool,
+    tool: &Arc<Tool>,
     verdict: Verdict,
     found: &mut Detections,
 ) -> Result<PreparedTool, String> {
@@ -187,7 +187,7 @@ fn prepare(
         );
     }
     Ok(PreparedTool {
-        definition: tool.clone(),
+        definition: Arc::clone(tool),
         hash: DefinitionHash::of(tool),
         verdict,
         description: described.text,

@@ -1,5 +1,6 @@
 //! Definitions as they were at first sight, kept between runs.
 
+use std::borrow::Borrow;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -121,12 +122,17 @@ impl Pins {
     ///
     /// A file that can't be read is an error, never "nothing is known": that would accept whatever
     /// a server says now.
-    pub fn check(&self, server: &str, tools: &[Tool]) -> Result<Vec<Verdict>, PinError> {
-        let hashes: Vec<_> = tools.iter().map(DefinitionHash::of).collect();
+    pub fn check(
+        &self,
+        server: &str,
+        tools: &[impl Borrow<Tool>],
+    ) -> Result<Vec<Verdict>, PinError> {
+        let tools: Vec<&Tool> = tools.iter().map(Borrow::borrow).collect();
+        let hashes: Vec<_> = tools.iter().map(|tool| DefinitionHash::of(tool)).collect();
         let known = self.read()?;
-        let is_new = |tool: &Tool| known.get(server, &tool.name).is_none();
+        let is_new = |tool: &&Tool| known.get(server, &tool.name).is_none();
         if !tools.iter().any(is_new) {
-            return Ok(verdicts(server, tools, &hashes, &known, &known));
+            return Ok(verdicts(server, &tools, &hashes, &known, &known));
         }
         let _lock = FileLock::acquire(&self.lock, PATIENCE)?;
         // Others may have written meanwhile, and what they saw first counts.
@@ -141,7 +147,7 @@ impl Pins {
             }
         }
         store(&self.file, &after)?;
-        let found = verdicts(server, tools, &hashes, &before, &after);
+        let found = verdicts(server, &tools, &hashes, &before, &after);
         self.keep(after);
         Ok(found)
     }
@@ -174,12 +180,12 @@ impl Pins {
 
 fn verdicts(
     server: &str,
-    tools: &[Tool],
+    tools: &[&Tool],
     hashes: &[DefinitionHash],
     before: &Remembered,
     after: &Remembered,
 ) -> Vec<Verdict> {
-    let verdict = |(tool, now): (&Tool, &DefinitionHash)| {
+    let verdict = |(tool, now): (&&Tool, &DefinitionHash)| {
         let known = before.get(server, &tool.name);
         // Listed twice with different definitions: the first one counts.
         match known.or_else(|| after.get(server, &tool.name)) {

@@ -1,7 +1,7 @@
 //! `mcp_read_resource`: a resource, with the same care as a call of a tool.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use openclaw_content::{ModelText, Origin, clean_name, note};
 use openclaw_mcp_client::{CallOptions, Content, RequestError, ResourceContents, ToolResult};
@@ -12,7 +12,8 @@ use super::tools::{READ_RESOURCE, read_tool};
 use crate::approval::{ApprovalDecision, ReadingRequest, decide_reading};
 use crate::audit::AuditEntry;
 use crate::call::{
-    Approval, Call, CallEnd, Part, Record, ResultOf, Stop, THINKING, ToolOutcome, needs_login,
+    Anew, Approval, Attempt, Call, CallEnd, Part, Patience, Record, ResultOf, Stop, THINKING,
+    ToolOutcome, needs_login,
 };
 use crate::logins::a_person_logs_in;
 use crate::redaction::hide_result;
@@ -38,7 +39,11 @@ pub(super) fn argument(arguments: &Map<String, Value>, name: &str) -> Option<Str
 
 impl Servers {
     /// Answers a call of one of the tools for resources.
-    pub(crate) async fn answer_resource_tool(&self, call: &Call<'_>) -> ToolOutcome {
+    pub(crate) async fn answer_resource_tool(
+        &self,
+        call: &Call<'_>,
+        patience: Patience,
+    ) -> Attempt {
         let started = Instant::now();
         let name = call.tool.text();
         let mut asked = None;
@@ -49,6 +54,11 @@ impl Servers {
                     let mut record = Record::new(self, call, server.name(), name);
                     let read = self.read_resource(call, &server, &mut record).await;
                     let end = read.as_ref().map_or_else(|stop| stop.end, |_| CallEnd::Ok);
+                    let newer = self.newer_after(end, call.agent, &server, patience);
+                    if let Some(newer) = newer {
+                        record.begins_anew();
+                        return Err(Anew(newer));
+                    }
                     (read, record.finish(end))
                 }
                 Err(stop) => (self.not_asked(call, stop, started), started.elapsed()),
@@ -84,7 +94,7 @@ impl Servers {
                 outcome.problem = Some(stop.problem);
             }
         }
-        outcome
+        Ok(outcome)
     }
 
     /// Writes down a call that asked no server.
@@ -99,7 +109,7 @@ impl Servers {
             duration: started.elapsed(),
             correlation: call.correlation,
         };
-        self.audit.record(&entry, SystemTime::now());
+        self.note(&entry, false);
         Err(stop)
     }
 
@@ -138,6 +148,7 @@ impl Servers {
             person: call.persons.and_then(|it| it.behind(server.name(), &uri)),
             progress: call.progress.clone(),
         };
+        record.reaches();
         let read = connection.read_resource_with(&uri, options).await;
         let read = read.map_err(|error| match error {
             RequestError::Unauthorized(unauthorized)

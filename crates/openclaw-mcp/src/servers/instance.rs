@@ -82,6 +82,13 @@ impl Servers {
         });
         let mut starting = JoinSet::new();
         for server in wanted {
+            // Most are ready, and whoever calls should not have to ask for that.
+            if self
+                .instance(server, None)
+                .is_some_and(|it| it.status() == Status::Ready)
+            {
+                continue;
+            }
             if let Some((instance, within)) = self.startable(agent, server) {
                 starting.spawn(async move {
                     let _ = timeout(within, instance.need()).await;
@@ -317,7 +324,9 @@ impl Servers {
             return Err(Refusal::Gone);
         }
         let key = key(usable, session);
-        let added = self.fleet.get_or_add(key, || self.setup(server, usable));
+        let added = self.fleet.get_or_add(key, || {
+            self.setup(server, usable, session_of(usable, session))
+        });
         let instance = added.ok_or(Refusal::Gone)?;
         if !instance.takes_a_place() {
             if self.limit_reached(&server.configured.place).is_some() {
@@ -369,8 +378,11 @@ impl PlannedServer {
 }
 
 fn key(usable: &Usable, session: Option<&str>) -> InstanceKey {
-    match usable.server.scope {
-        ServerScope::Shared => (usable.fingerprint, None),
-        ServerScope::Session => (usable.fingerprint, session.map(Arc::from)),
-    }
+    let session = session_of(usable, session);
+    (usable.fingerprint, session.map(Arc::from))
+}
+
+/// The session that a server is for, where each has its own.
+fn session_of<'s>(usable: &Usable, session: Option<&'s str>) -> Option<&'s str> {
+    session.filter(|_| usable.server.scope == ServerScope::Session)
 }

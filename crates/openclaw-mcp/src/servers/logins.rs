@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use openclaw_config::{Authorization, Launch, TlsSettings};
+use openclaw_config::{Authorization, Config, Launch, TlsSettings};
 use openclaw_mcp_client::{ConnectError, RequestError};
 use openclaw_oauth::{
     Arrival, Challenge, ConfiguredKeys, Grant, KeysSource, LoggedIn, LoggedOut, LoginDesk,
@@ -12,11 +12,14 @@ use openclaw_secrets::Secret;
 use thiserror::Error;
 use url::Url;
 
-use super::Servers;
 use super::plan::{PlannedServer, Usable};
+use super::{Servers, StartMode};
 use crate::launch::ConfiguredTarget;
 use crate::logins::ServerLogin;
 use crate::supervise::TargetSource as _;
+
+/// Where a gateway publishes the document that describes us, below its own address.
+const DOCUMENT: &str = "/oauth/client-metadata.json";
 
 /// Why nobody is logged in.
 #[derive(Clone, Debug, Error)]
@@ -30,6 +33,16 @@ pub enum LoginError {
     /// The login itself does not work.
     #[error(transparent)]
     OAuth(#[from] OAuthError),
+}
+
+/// Where the document is that a gateway with this configuration publishes. Only a gateway answers there, and
+/// it alone starts servers before they are needed.
+pub(super) fn published_by(config: &Config, mode: StartMode) -> Option<Url> {
+    let gateway = config
+        .gateway
+        .sound()
+        .filter(|_| mode == StartMode::Eager)?;
+    gateway.public_url.as_ref().and_then(document_at)
 }
 
 impl Servers {
@@ -126,6 +139,13 @@ impl Servers {
         Ok(desk.resource().clone())
     }
 
+    /// Where the gateway that these servers are run for publishes the document that describes us to
+    /// authorization servers; nothing where no gateway does. It stays as the first configuration said:
+    /// what a gateway is called is read once, and logins that are under way name it.
+    pub fn published_document(&self) -> Option<Url> {
+        self.logins.published().cloned()
+    }
+
     /// The login to a server, if it is one that may ask for one.
     pub(super) fn login(&self, server: &PlannedServer) -> Option<Arc<ServerLogin>> {
         let usable = server.usable.as_ref()?;
@@ -189,6 +209,20 @@ impl Servers {
     }
 }
 
+/// Where a gateway with this address publishes the document. Authorization servers read it only over https
+/// (OAuth Client ID Metadata Document §3).
+fn document_at(public: &Url) -> Option<Url> {
+    if public.scheme() != "https" {
+        return None;
+    }
+    let mut url = public.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    let path = format!("{}{DOCUMENT}", public.path().trim_end_matches('/'));
+    url.set_path(&path);
+    Some(url)
+}
+
 /// What is known of a server where nothing is said about logging in to it.
 fn bare_resource(server: &str, address: &Url, tls: Option<&TlsSettings>) -> Resource {
     Resource {
@@ -232,5 +266,28 @@ fn no_login(launch: &Launch) -> &'static str {
                  could read the token"
             }
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_is_below_the_public_address_if_that_is_https() {
+        for (public, document) in [
+            (
+                "https://claw.example",
+                Some("https://claw.example/oauth/client-metadata.json"),
+            ),
+            (
+                "https://example.com:8443/claw/?a=b#c",
+                Some("https://example.com:8443/claw/oauth/client-metadata.json"),
+            ),
+            ("http://claw.example", None),
+        ] {
+            let found = document_at(&Url::parse(public).unwrap());
+            assert_eq!(found.as_ref().map(Url::as_str), document, "{public}");
+        }
     }
 }

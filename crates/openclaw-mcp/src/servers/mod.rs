@@ -4,8 +4,9 @@ mod instance;
 mod logins;
 mod plan;
 mod secrets;
+mod settings;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use openclaw_config::{AgentId, Config, Fingerprint, Launch, Restart, ServerScope};
@@ -28,6 +29,7 @@ use crate::approval::Approvals;
 use crate::assembly::AgentTools;
 use crate::audit::AuditLog;
 use crate::launch::{ConfiguredTarget, CurrentResolver};
+use crate::listening::{Named, Nobody, ServersListener};
 use crate::logins::Logins;
 use crate::pins::{PinError, Pins};
 use crate::resources::KeptResources;
@@ -107,11 +109,20 @@ pub struct Servers {
     pub(crate) approvals: Approvals,
     pub(crate) redactor: Redactor,
     pub(crate) framer: Framer,
+    pub(crate) listener: Arc<dyn ServersListener>,
 }
 
 impl Servers {
     /// Runs the servers of a configuration; nothing is waited for.
     pub fn new(setup: ServersSetup) -> Result<Self, ServersError> {
+        Self::heard(setup, Arc::new(Nobody))
+    }
+
+    /// The same, with somebody who hears what they do.
+    pub fn heard(
+        setup: ServersSetup,
+        listener: Arc<dyn ServersListener>,
+    ) -> Result<Self, ServersError> {
         let key = StateKey::of(&setup.state)?;
         let servers = Self {
             secrets: Arc::new(RwLock::new(resolver(
@@ -129,6 +140,7 @@ impl Servers {
             logins: Logins::new(
                 LoginStore::new(setup.state.clone(), Keyring::new(&setup.config.environment)),
                 setup.redactor.clone(),
+                logins::published_by(&setup.config, setup.mode),
             ),
             pins: Pins::new(&setup.state)?,
             audit: AuditLog::new(&setup.state, &key)?,
@@ -137,6 +149,7 @@ impl Servers {
             approvals: Approvals::new(&setup.state)?,
             redactor: setup.redactor,
             framer: Framer::new(),
+            listener,
             key,
         };
         servers.reconcile(None);
@@ -172,6 +185,9 @@ impl Servers {
                 taken.take(&planned.configured.place, None);
             }
         }
+        let replaced = before
+            .map(|before| replaced(before, &plan))
+            .unwrap_or_default();
         let mut wanted = Vec::new();
         for planned in &plan.connections {
             let Some(usable) = &planned.usable else {
@@ -179,7 +195,7 @@ impl Servers {
             };
             let key = (usable.fingerprint, None);
             let is_lazy = self.mode == StartMode::OnDemand
-                || usable.server.lazy
+                || plan.settings(usable).is_lazy
                 || usable.server.scope == ServerScope::Session
                 || self.held().contains(&usable.fingerprint);
             let present = self.fleet.get(&key);
@@ -190,11 +206,16 @@ impl Servers {
             let has_room = runs || (begins && taken.take(place, plan.limit(place)));
             wanted.push(Wanted {
                 key,
-                setup: self.setup(planned, usable),
+                setup: self.setup(planned, usable, None),
                 lazy: is_lazy,
                 has_room,
-                catalog: before
-                    .and_then(|before| self.offered_before(before, planned.name()))
+                // Until the new one has said what it offers, the tools of the old one stay listed.
+                catalog: replaced
+                    .get(&usable.fingerprint)
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|old| Some(self.fleet.get(&(*old, None))?.state().catalog))
+                    .find(|catalog| **catalog != Catalog::default())
                     .unwrap_or_default(),
             });
             // Those of sessions stay as long as their definition does.
@@ -202,7 +223,7 @@ impl Servers {
                 if key.0 == usable.fingerprint && key.1.is_some() {
                     wanted.push(Wanted {
                         key: key.clone(),
-                        setup: self.setup(planned, usable),
+                        setup: self.setup(planned, usable, key.1.as_deref()),
                         lazy: true,
                         has_room: false,
                         catalog: Arc::default(),
@@ -217,17 +238,15 @@ impl Servers {
         result
     }
 
-    /// What the server of this name offered before its definition changed: until the new one has
-    /// said what it offers, its tools stay listed.
-    fn offered_before(&self, before: &Plan, name: &str) -> Option<Arc<Catalog>> {
-        let mut connections = before.connections.iter();
-        let old = connections.find(|planned| planned.name() == name)?;
-        let key = (old.usable.as_ref()?.fingerprint, None);
-        Some(self.fleet.get(&key)?.state().catalog)
-    }
-
-    fn setup(&self, planned: &PlannedServer, usable: &plan::Usable) -> ServerSetup {
+    fn setup(
+        &self,
+        planned: &PlannedServer,
+        usable: &plan::Usable,
+        session: Option<&str>,
+    ) -> ServerSetup {
         let server = &usable.server;
+        let plan = self.plan();
+        let settings = plan.settings(usable);
         ServerSetup {
             name: planned.name().to_owned(),
             source: Arc::new(ConfiguredTarget {
@@ -241,13 +260,18 @@ impl Servers {
             connector: Arc::clone(&self.connector),
             pace: match &server.launch {
                 _ if !self.restarts => Pace::program(Restart::Never),
-                Launch::Stdio(_) => Pace::program(server.restart),
+                Launch::Stdio(_) => Pace::program(settings.restart),
                 Launch::Remote(_) => Pace::address(),
             },
-            idle_timeout: server.idle_timeout,
-            discovery_interval: server.discovery_interval,
+            idle_timeout: settings.idle_timeout,
+            discovery_interval: settings.discovery_interval,
             redactor: self.redactor.clone(),
-            drain: server.timeouts.total,
+            drain: settings.drain,
+            listener: Some(Arc::new(Named {
+                names: plan.names(&usable.fingerprint),
+                is_of_session: session.is_some(),
+                listener: Arc::clone(&self.listener),
+            })),
         }
     }
 
@@ -303,7 +327,8 @@ impl Servers {
         while stopping.join_next().await.is_some() {}
     }
 
-    /// Stops all servers, whatever they do, and waits for it.
+    /// Stops all servers, whatever they do, and waits for it: within six seconds, but for logins that are
+    /// being renewed, which have as long as whoever waits for this gives them.
     pub async fn shutdown(&self) {
         self.kept_resources.clear();
         tokio::join!(self.fleet.shutdown(), self.logins.settled());
@@ -323,6 +348,24 @@ impl Servers {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What servers take the place of, in an earlier configuration: what an agent had under the same name.
+/// Several names may have shared one process, or share one now.
+fn replaced(before: &Plan, now: &Plan) -> BTreeMap<Fingerprint, BTreeSet<Fingerprint>> {
+    let mut replaced: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for (id, agent) in &now.agents {
+        let Some(old) = before.agents.get(id) else {
+            continue;
+        };
+        for (name, server) in &agent.servers {
+            let old = old.server(name).and_then(|old| old.fingerprint());
+            if let (Some(old), Some(new)) = (old, server.fingerprint()) {
+                replaced.entry(new).or_default().insert(old);
+            }
+        }
+    }
+    replaced
 }
 
 /// How many servers were started, by kind of place.

@@ -1,5 +1,6 @@
 //! What a configuration means for servers and agents.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,6 +10,7 @@ use openclaw_config::{
 };
 use openclaw_state::StateKey;
 
+use super::settings::SharedSettings;
 use crate::approval::ApprovalRules;
 use crate::assembly::AssemblyCache;
 use crate::names::may_be_of;
@@ -27,6 +29,10 @@ pub(crate) struct Plan {
     /// Every connection that somebody needs, with the definition that its settings come from, in
     /// the order of names.
     pub(crate) connections: Vec<Arc<PlannedServer>>,
+    /// The names of each connection, in their order.
+    names: BTreeMap<Fingerprint, Arc<[String]>>,
+    /// How each connection that somebody needs is looked after, for all its names.
+    settings: BTreeMap<Fingerprint, SharedSettings>,
 }
 
 /// An agent and what it may use.
@@ -174,7 +180,8 @@ impl Plan {
         let mut planned: BTreeMap<*const ConfiguredServer, Arc<PlannedServer>> = BTreeMap::new();
         let mut agents = BTreeMap::new();
         let mut connections: BTreeMap<(String, Fingerprint), Arc<PlannedServer>> = BTreeMap::new();
-        let mut known = BTreeSet::new();
+        let mut settings: BTreeMap<Fingerprint, SharedSettings> = BTreeMap::new();
+        let mut names: BTreeMap<Fingerprint, BTreeSet<String>> = BTreeMap::new();
         for agent in config.agents.values() {
             let policy = Policy::new(&agent.policy);
             let (mut servers, mut denied) = (BTreeMap::new(), BTreeSet::new());
@@ -184,12 +191,22 @@ impl Plan {
                     .or_insert_with(|| Arc::new(plan(configured, &fingerprints)));
                 let name = server.name().to_owned();
                 if let Some(usable) = &server.usable {
+                    let own = names.entry(usable.fingerprint).or_default();
+                    own.insert(name.clone());
                     if policy.denies_all_of(&name, server.prefix())
                         || usable.filter.offers_nothing()
                     {
                         denied.insert(name.clone());
-                    } else if known.insert(usable.fingerprint) {
-                        connections.insert((name.clone(), usable.fingerprint), server.clone());
+                    } else {
+                        let own = SharedSettings::of(&usable.server);
+                        match settings.entry(usable.fingerprint) {
+                            Entry::Occupied(mut all) => drop(all.insert(all.get().with(own))),
+                            Entry::Vacant(first) => {
+                                first.insert(own);
+                                let key = (name.clone(), usable.fingerprint);
+                                connections.insert(key, server.clone());
+                            }
+                        }
                     }
                 }
                 servers.insert(name, server.clone());
@@ -206,15 +223,31 @@ impl Plan {
         }
         Self {
             connections: connections.into_values().collect(),
+            names: names
+                .into_iter()
+                .map(|(fingerprint, names)| (fingerprint, names.into_iter().collect()))
+                .collect(),
+            settings,
             agents,
             config,
         }
+    }
+
+    /// How a connection is looked after, for all its names that somebody needs.
+    pub(super) fn settings(&self, usable: &Usable) -> SharedSettings {
+        let shared = self.settings.get(&usable.fingerprint).copied();
+        shared.unwrap_or_else(|| SharedSettings::of(&usable.server))
     }
 
     /// The fingerprints of all connections that somebody needs.
     pub(crate) fn fingerprints(&self) -> impl Iterator<Item = Fingerprint> {
         let usable = self.connections.iter().filter_map(|it| it.usable.as_ref());
         usable.map(|usable| usable.fingerprint)
+    }
+
+    /// The names that a connection has.
+    pub(crate) fn names(&self, fingerprint: &Fingerprint) -> Arc<[String]> {
+        self.names.get(fingerprint).cloned().unwrap_or_default()
     }
 
     /// How many servers of this kind of place may be connected at once.

@@ -1,5 +1,7 @@
 //! What a server offers.
 
+use std::sync::Arc;
+
 use openclaw_mcp_client::{
     Changes, Connection, Dropped, Listing, Prompt, RequestError, Resource, ResourceTemplate, Tool,
 };
@@ -10,8 +12,8 @@ use crate::redaction::hide;
 /// What a server offers, as it was last listed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalog {
-    /// Its tools.
-    pub tools: Vec<Tool>,
+    /// Its tools, each kept once for all who use it.
+    pub tools: Vec<Arc<Tool>>,
     /// Its resources.
     pub resources: Vec<Resource>,
     /// Its patterns for resources.
@@ -35,35 +37,54 @@ pub(super) async fn list(
         catalog.tools = Vec::new();
         if offers.tools {
             let tools = connection.list_tools().await;
-            catalog.tools = items(server, "tools", tools, &before.tools)?;
+            catalog.tools = items(server, "tools", tools, &before.tools, Arc::new)?;
         }
     }
     if changed.resources {
         (catalog.resources, catalog.templates) = (Vec::new(), Vec::new());
         if offers.resources {
             let resources = connection.list_resources().await;
-            catalog.resources = items(server, "resources", resources, &before.resources)?;
+            catalog.resources = items(
+                server,
+                "resources",
+                resources,
+                &before.resources,
+                std::convert::identity,
+            )?;
             let templates = connection.list_resource_templates().await;
-            catalog.templates = items(server, "templates", templates, &before.templates)?;
+            catalog.templates = items(
+                server,
+                "templates",
+                templates,
+                &before.templates,
+                std::convert::identity,
+            )?;
         }
     }
     if changed.prompts {
         catalog.prompts = Vec::new();
         if offers.prompts {
             let prompts = connection.list_prompts().await;
-            catalog.prompts = items(server, "prompts", prompts, &before.prompts)?;
+            catalog.prompts = items(
+                server,
+                "prompts",
+                prompts,
+                &before.prompts,
+                std::convert::identity,
+            )?;
         }
     }
     hide(&mut catalog, redactor);
     Ok(catalog)
 }
 
-fn items<T: Clone>(
+fn items<T, K: Clone>(
     server: &str,
     what: &str,
     listed: Result<Listing<T>, RequestError>,
-    before: &[T],
-) -> Result<Vec<T>, RequestError> {
+    before: &[K],
+    kept: impl Fn(T) -> K,
+) -> Result<Vec<K>, RequestError> {
     match listed {
         Ok(listing) => {
             for Dropped { place, reason } in &listing.dropped {
@@ -75,7 +96,7 @@ fn items<T: Clone>(
             if let Some(truncation) = listing.truncated {
                 tracing::warn!(server, "the {what} are not all there: {truncation}");
             }
-            Ok(listing.items)
+            Ok(listing.items.into_iter().map(kept).collect())
         }
         // It answered, and what it answered is of no use.
         Err(

@@ -16,9 +16,9 @@ use super::state::Status;
 const STARTING: usize = 8;
 /// How often it is looked whether they have ended.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long stopping all of them may take: five seconds for those that ignore being asked, and one
-/// for everything else.
-const SHUTDOWN: Duration = Duration::from_secs(6);
+/// How long stopping all of them may take: five seconds for those that ignore being asked, and a
+/// little for ending them. Whoever stops us gives six seconds for everything.
+const SHUTDOWN: Duration = Duration::from_millis(5_300);
 
 /// A server that is wanted.
 pub struct Wanted<K> {
@@ -47,7 +47,7 @@ pub struct Reconciled {
 
 /// All servers, by what makes them the same.
 pub struct Fleet<K> {
-    members: Mutex<Members<K>>,
+    members: Arc<Mutex<Members<K>>>,
     starting: Arc<Semaphore>,
     /// What is under way: starts, new settings, calls that are waited for.
     work: Mutex<JoinSet<()>>,
@@ -64,18 +64,18 @@ struct Members<K> {
 impl<K: Clone + Ord> Default for Fleet<K> {
     fn default() -> Self {
         Self {
-            members: Mutex::new(Members {
+            members: Arc::new(Mutex::new(Members {
                 servers: BTreeMap::new(),
                 leaving: Vec::new(),
                 is_closed: false,
-            }),
+            })),
             starting: Arc::new(Semaphore::new(STARTING)),
             work: Mutex::default(),
         }
     }
 }
 
-impl<K: Clone + Ord> Fleet<K> {
+impl<K: Clone + Ord + Send + 'static> Fleet<K> {
     /// Has exactly the servers that are wanted. Those that are there already keep running, with
     /// the settings that hold now; what is no longer wanted finishes its calls and is stopped.
     /// Nothing is waited for.
@@ -106,8 +106,10 @@ impl<K: Clone + Ord> Fleet<K> {
                 if begins {
                     server.reserve();
                 }
+                // The order is that of the reloads, whichever task comes first.
+                let number = server.number_settings();
                 self.begin(async move {
-                    kept.settings(setup).await;
+                    kept.settings(number, setup).await;
                     match kept.status() {
                         Status::Failed if begins => drop(kept.start().await),
                         Status::Stopped if begins => kept.begin().await,
@@ -128,12 +130,17 @@ impl<K: Clone + Ord> Fleet<K> {
             members.servers.insert(key, server);
             result.added += 1;
         }
-        members
-            .leaving
-            .retain(|server| Arc::strong_count(server) > 1);
         for server in before.into_values() {
+            server.leave();
             members.leaving.push(server.clone());
-            self.begin(drain(server));
+            let members = Arc::downgrade(&self.members);
+            self.begin(async move {
+                drain(&server).await;
+                if let Some(members) = members.upgrade() {
+                    let mut members = members.lock().unwrap_or_else(PoisonError::into_inner);
+                    members.leaving.retain(|it| !Arc::ptr_eq(it, &server));
+                }
+            });
             result.removed += 1;
         }
         result
@@ -213,13 +220,18 @@ impl<K: Clone + Ord> Fleet<K> {
     }
 }
 
-/// Stops a server once its calls have ended.
-async fn drain(server: Arc<ManagedServer>) {
+/// Stops a server once its calls have ended. Nobody finds it any more: new calls are for the one in its
+/// place, and wait for that.
+async fn drain(server: &ManagedServer) {
     let until = Instant::now() + server.drain();
     let is_busy = || {
         let connection = server.state().connection;
         connection.is_some_and(|connection| connection.diagnostics().in_flight > 0)
     };
+    if server.state().connection.is_some() {
+        // Whoever took the connection just before may not have said anything on it yet.
+        sleep(LOOK).await;
+    }
     while is_busy() && Instant::now() < until {
         sleep(LOOK).await;
     }

@@ -11,5 +11,7 @@ mod watch;
 pub use catalog::Catalog;
 pub use fleet::{Fleet, Reconciled, Wanted};
 pub use pace::Pace;
-pub use server::{LoginWatch, ManagedServer, PendingTarget, ServerSetup, TargetSource, Unresolved};
+pub use server::{
+    LoginWatch, ManagedServer, PendingTarget, ServerSetup, StateListener, TargetSource, Unresolved,
+};
 pub use state::{ServerState, Status};

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use openclaw_mcp_client::{Connection, Connector, Target};
@@ -65,6 +65,15 @@ pub trait LoginWatch: Send + Sync {
     fn changed(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
 
+/// Hears how a server is, and must not wait for anything.
+pub trait StateListener: Send + Sync {
+    /// It is in another state than before, or offers something else.
+    fn changed(&self, state: &ServerState);
+
+    /// It was lost and is started again.
+    fn restarting(&self);
+}
+
 /// How a server is looked after.
 pub struct ServerSetup {
     /// Its name, for the log.
@@ -83,6 +92,8 @@ pub struct ServerSetup {
     pub redactor: Redactor,
     /// How long its calls have to end when it is no longer wanted.
     pub drain: Duration,
+    /// Who hears how it is, if anybody does.
+    pub listener: Option<Arc<dyn StateListener>>,
 }
 
 /// A server that is looked after. Dropping it ends the server.
@@ -101,6 +112,10 @@ pub(super) struct Shared {
     used: AtomicU64,
     /// Until when somebody who is about to start it has a place for it, in the same way.
     reserved: AtomicU64,
+    /// Whether it is no longer wanted, and only finishes its calls.
+    leaving: AtomicBool,
+    /// The number of the settings that were asked for last; those that it began with have none.
+    settings: AtomicU64,
 }
 
 /// How long a place is kept for somebody who is about to start a server, in milliseconds.
@@ -112,6 +127,8 @@ impl Shared {
             base: Instant::now(),
             used: AtomicU64::new(0),
             reserved: AtomicU64::new(0),
+            leaving: AtomicBool::new(false),
+            settings: AtomicU64::new(0),
         })
     }
 
@@ -127,6 +144,16 @@ impl Shared {
     /// When the server was last used.
     pub(super) fn used_at(&self) -> Instant {
         self.base + Duration::from_millis(self.used.load(Ordering::Relaxed))
+    }
+
+    /// Whether somebody is about to start it.
+    fn is_reserved(&self) -> bool {
+        self.age() < self.reserved.load(Ordering::Acquire)
+    }
+
+    /// Whether it only finishes its calls.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::Acquire)
     }
 
     /// Notes that whoever was about to start it has asked for that.
@@ -239,10 +266,15 @@ impl ManagedServer {
         self.ask(Command::Hold(reason.into())).await;
     }
 
-    /// Has it looked after in another way from now on; what is connected to stays until the next
-    /// start.
-    pub async fn settings(&self, setup: ServerSetup) {
-        self.ask(Command::Settings(Box::new(setup))).await;
+    /// A number for settings that hold from now on, higher than all before it.
+    pub(super) fn number_settings(&self) -> u64 {
+        self.shared.settings.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// Has it looked after in another way from now on, unless it has settings with a higher number; what
+    /// is connected to stays until the next start.
+    pub(super) async fn settings(&self, number: u64, setup: ServerSetup) {
+        self.ask(Command::Settings(number, Box::new(setup))).await;
     }
 
     /// The connection to make a call on, and word that it is used; none if it is not ready.
@@ -252,6 +284,11 @@ impl ManagedServer {
             self.shared.use_now();
         }
         connection
+    }
+
+    /// Notes that it is no longer wanted: from now on nobody hears how it is.
+    pub(super) fn leave(&self) {
+        self.shared.leaving.store(true, Ordering::Release);
     }
 
     /// How long its calls have to end when it is no longer wanted.
@@ -271,7 +308,7 @@ impl ManagedServer {
             Status::Connecting | Status::Ready | Status::Restarting => true,
             Status::NeedsAuth | Status::Failed | Status::Stopped => false,
         };
-        runs || self.shared.age() < self.shared.reserved.load(Ordering::Acquire)
+        runs || self.shared.is_reserved()
     }
 
     /// Waits until it is neither being started nor about to be.
@@ -303,3 +340,6 @@ impl Drop for ManagedServer {
         self.task.abort();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::catalog::Catalog;
-use super::server::{LoginWatch, ServerSetup, Shared, Unresolved};
+use super::server::{LoginWatch, ServerSetup, Shared, StateListener, Unresolved};
 use super::state::{ServerState, Status};
 
 /// How long a login that changed is left alone at most: a person may have just logged in.
@@ -33,14 +33,14 @@ pub(super) enum Command {
     Stop(Arc<str>),
     /// Don't run, whoever needs you, until somebody asks for you by name.
     Hold(Arc<str>),
-    /// Be looked after like this.
-    Settings(Box<ServerSetup>),
+    /// Be looked after like this, unless a higher number was asked for already.
+    Settings(u64, Box<ServerSetup>),
 }
 
 impl Command {
     /// Whether it decides if the server runs.
     fn is_about_running(&self) -> bool {
-        !matches!(self, Self::Relist | Self::Settings(_))
+        !matches!(self, Self::Relist | Self::Settings(..))
     }
 }
 
@@ -95,6 +95,8 @@ pub(super) struct Task {
     failures: u32,
     /// Whether a person stopped it.
     is_held: bool,
+    /// The number of its settings.
+    settings: u64,
     /// Whether its settings changed while it was being connected with older ones.
     has_new_settings: bool,
     /// How often in a row a login changed and the server did not take it.
@@ -117,6 +119,7 @@ impl Task {
             shared,
             failures: 0,
             is_held: false,
+            settings: 0,
             has_new_settings: false,
             vain_logins: 0,
         }
@@ -234,8 +237,8 @@ impl Task {
                 self.is_held = true;
                 self.rest(Status::Stopped, &reason)
             }
-            Command::Settings(setup) => {
-                self.setup = *setup;
+            Command::Settings(number, setup) => {
+                self.go_over(number, *setup);
                 otherwise
             }
         };
@@ -245,6 +248,16 @@ impl Task {
         }
         let _ = asked.done.send(());
         next
+    }
+
+    /// Goes over to other settings; the result says whether they are newer than those that it has.
+    fn go_over(&mut self, number: u64, setup: ServerSetup) -> bool {
+        let is_newer = number > self.settings;
+        if is_newer {
+            self.settings = number;
+            self.setup = setup;
+        }
+        is_newer
     }
 
     /// The login that it rests for, if it does.
@@ -351,6 +364,9 @@ impl Task {
             state.failures = failures;
             state.reason = Some(reason.into());
         });
+        if let Some(listener) = self.listener() {
+            listener.restarting();
+        }
         Next::Wait(Instant::now() + pause)
     }
 
@@ -378,7 +394,25 @@ impl Task {
     }
 
     fn update(&self, change: impl FnOnce(&mut ServerState)) {
-        self.publish.send_modify(change);
+        let mut is_news = false;
+        self.publish.send_modify(|state| {
+            let (status, reason) = (state.status, state.reason.clone());
+            let catalog = Arc::clone(&state.catalog);
+            change(state);
+            is_news = state.status != status
+                || state.reason != reason
+                || !Arc::ptr_eq(&state.catalog, &catalog);
+        });
+        if is_news && let Some(listener) = self.listener() {
+            let state = self.publish.borrow().clone();
+            listener.changed(&state);
+        }
+    }
+
+    /// Who hears how it is; nobody once it only finishes its calls.
+    fn listener(&self) -> Option<&dyn StateListener> {
+        let listener = self.setup.listener.as_deref();
+        listener.filter(|_| !self.shared.is_leaving())
     }
 }
 

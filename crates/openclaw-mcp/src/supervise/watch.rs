@@ -66,9 +66,9 @@ impl Watch {
             idle_timeout: or_never(setup.idle_timeout),
             discovery_interval,
             used_at: now,
-            discovery_at: now + discovery_interval,
+            discovery_at: now + first(discovery_interval, &setup.name),
             healthy_at: now + setup.pace.healthy,
-            beat_at: now + setup.pace.heartbeat,
+            beat_at: now + first(setup.pace.heartbeat, &setup.name),
             misses: 0,
             wanted: None,
             listing: None,
@@ -83,8 +83,12 @@ impl Watch {
     pub(super) fn adjust(&mut self, setup: &ServerSetup) {
         self.pace = setup.pace;
         self.idle_timeout = or_never(setup.idle_timeout);
-        self.discovery_interval = or_never(setup.discovery_interval);
-        self.discovery_at = Instant::now() + self.discovery_interval;
+        let discovery_interval = or_never(setup.discovery_interval);
+        // Otherwise it stays due when it is, or it never would be while reloads follow each other.
+        if discovery_interval != self.discovery_interval {
+            self.discovery_interval = discovery_interval;
+            self.discovery_at = Instant::now() + discovery_interval;
+        }
     }
 
     /// Waits for changes, unless that is what is being done.
@@ -159,6 +163,16 @@ impl Watch {
     }
 }
 
+/// When something is due for the first time that recurs: up to three tenths sooner, by the name of the
+/// server, so that servers that started together are not all asked at the same instant ever after.
+fn first(interval: Duration, name: &str) -> Duration {
+    // FNV-1a.
+    let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    interval / 1_000 * (1_000 - hash % 301)
+}
+
 fn or_never(after: Option<Duration>) -> Duration {
     after.unwrap_or(NEVER).min(NEVER)
 }
@@ -178,5 +192,33 @@ pub(super) fn everything() -> Changes {
         resources: true,
         prompts: true,
         ..Changes::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_that_start_together_are_not_asked_together() {
+        let interval = Duration::from_secs(30);
+        let names = (0..100).map(|number| format!("server{number}"));
+        let mut due: Vec<Duration> = names.map(|name| first(interval, &name)).collect();
+        due.sort_unstable();
+        assert!(
+            due.iter()
+                .all(|at| *at > Duration::from_secs(20) && *at <= interval)
+        );
+        let most = |within: Duration| {
+            let counts = due.iter().map(|from| {
+                let together = due
+                    .iter()
+                    .filter(|at| **at >= *from && **at < *from + within);
+                together.count()
+            });
+            counts.max().unwrap_or_default()
+        };
+        assert!(most(Duration::from_millis(100)) <= 8, "{due:?}");
+        assert!(most(Duration::from_secs(1)) <= 25, "{due:?}");
     }
 }

@@ -38,6 +38,7 @@ fn wanted(
             discovery_interval: None,
             drain: SOON,
             redactor: openclaw_secrets::Redactor::new(),
+            listener: None,
         },
         lazy: false,
         has_room: true,

@@ -102,6 +102,7 @@ pub(crate) fn lab_with(flags: &str, pace: Pace, change: impl FnOnce(&mut ServerS
         discovery_interval: None,
         drain: SOON,
         redactor: openclaw_secrets::Redactor::new(),
+        listener: None,
     };
     change(&mut setup);
     Lab {

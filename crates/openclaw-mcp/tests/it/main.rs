@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod calling;
 #[cfg(test)]
+mod changing;
+#[cfg(test)]
 mod fleet;
 #[cfg(test)]
 mod house;

@@ -158,6 +158,20 @@ async fn a_server_that_gives_no_sign_of_life_is_started_again() {
 }
 
 #[tokio::test]
+async fn an_idle_server_is_asked_again_and_again_and_its_last_answer_is_known() {
+    let mut pace = pace(5);
+    pace.heartbeat = Duration::from_millis(100);
+    let lab = lab_with("stdio", pace, |_| {});
+    lab.server.start().await;
+    let first = lab.until(|it| it.alive_at.is_some()).await.alive_at;
+    let later = lab.until(|it| it.alive_at > first).await;
+    assert_eq!((later.status, later.restarts), (Status::Ready, 0));
+    // Whoever knows how it is holds its connection.
+    drop(later);
+    lab.finish().await;
+}
+
+#[tokio::test]
 async fn a_server_that_nobody_uses_is_stopped_where_that_is_wanted() {
     let lab = lab_with("stdio", pace(5), |setup| {
         setup.idle_timeout = Some(Duration::from_millis(500));

@@ -7,11 +7,26 @@ use super::NAME;
 use crate::resource::Redirect;
 
 /// The client metadata document to publish at an address (OAuth Client ID Metadata Document §4).
-pub fn metadata_document(url: &Url, redirect: &Redirect) -> Json {
+///
+/// One document serves all servers, so it names all places that browsers are sent to for one of them; where
+/// none is given, the usual one.
+pub fn metadata_document(url: &Url, redirects: &[Redirect]) -> Json {
+    let usual = [Redirect::default()];
+    let redirects = if redirects.is_empty() {
+        &usual
+    } else {
+        redirects
+    };
+    let mut addresses: Vec<String> = Vec::new();
+    for address in redirects.iter().flat_map(redirect_addresses) {
+        if !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
     json!({
         "client_id": url.as_str(),
         "client_name": NAME,
-        "redirect_uris": redirect_addresses(redirect),
+        "redirect_uris": addresses,
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
         "token_endpoint_auth_method": "none",
@@ -42,7 +57,7 @@ mod tests {
 
     fn document(redirect: &Redirect) -> Json {
         let url = Url::parse("https://client.example/oauth.json").unwrap();
-        metadata_document(&url, redirect)
+        metadata_document(&url, std::slice::from_ref(redirect))
     }
 
     fn here(host: &str, port: Option<u16>) -> Redirect {
@@ -67,6 +82,31 @@ mod tests {
                 "application_type": "native",
             })
         );
+    }
+
+    #[test]
+    fn one_document_names_the_places_of_all_servers_each_once() {
+        let url = Url::parse("https://client.example/oauth.json").unwrap();
+        let usual = here("127.0.0.1", None);
+        let redirects = [
+            usual.clone(),
+            here("localhost", None),
+            here("[::1]", Some(1)),
+            usual,
+        ];
+        let document = metadata_document(&url, &redirects);
+        assert_eq!(
+            document["redirect_uris"],
+            json!([
+                "http://127.0.0.1/callback",
+                "http://localhost/callback",
+                "http://[::1]:1/callback",
+                "http://127.0.0.1:1/callback",
+                "http://localhost:1/callback"
+            ])
+        );
+        let default = metadata_document(&url, &[]);
+        assert_eq!(default, metadata_document(&url, &[Redirect::default()]));
     }
 
     #[test]

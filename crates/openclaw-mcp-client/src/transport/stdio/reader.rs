@@ -6,10 +6,14 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::wire::{MESSAGE_LIMIT, ReplyId};
 
-/// How much is read at once.
+/// How much is read at once where a line begins. Most are shorter, and a server that says nothing should
+/// not hold more.
+const FIRST: usize = 4 * 1024;
+/// How much is read at once where a line goes on.
 const CHUNK: usize = 16 * 1024;
-/// How large a buffer may stay once its line is read.
-const KEEP: usize = 64 * 1024;
+/// How large a buffer may stay once its line is read. The list of tools is longer than most answers, and
+/// is the first that each server gives.
+const KEEP: usize = 8 * 1024;
 /// How much of a line that is too long is looked at for the request that it answers.
 const ENDS: usize = 256;
 /// How much of a line that is too long is passed over before the program is given up on.
@@ -77,7 +81,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                     return Line::Endless;
                 }
             }
-            self.buffer.reserve(CHUNK);
+            let is_new = self.buffer.is_empty() && self.skipping.is_none();
+            self.buffer.reserve(if is_new { FIRST } else { CHUNK });
             match self.stream.read_buf(&mut self.buffer).await {
                 Ok(1..) => {}
                 Ok(0) | Err(_) => {

@@ -65,9 +65,8 @@ impl Task {
                             self.is_held = true;
                             return Connected::Unwanted(reason, done);
                         }
-                        Command::Settings(setup) => {
-                            self.setup = *setup;
-                            self.has_new_settings = true;
+                        Command::Settings(number, setup) => {
+                            self.has_new_settings |= self.go_over(number, *setup);
                         }
                         // It is what is being done.
                         Command::Need | Command::Relist => {}

@@ -120,9 +120,10 @@ impl Task {
                 return None;
             }
             Command::Relist => watch.want(&everything()),
-            Command::Settings(setup) => {
-                self.setup = *setup;
-                watch.adjust(&self.setup);
+            Command::Settings(number, setup) => {
+                if self.go_over(number, *setup) {
+                    watch.adjust(&self.setup);
+                }
             }
         }
         let _ = done.send(());
