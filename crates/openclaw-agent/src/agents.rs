@@ -171,6 +171,7 @@ impl Agents {
             key,
             model,
             audience,
+            instructions: request.instructions.as_deref(),
             approved: request.approved,
             correlation: &request.correlation,
         };
@@ -178,6 +179,7 @@ impl Agents {
             message: request.message,
             attachments: request.attachments,
             beside,
+            earlier: request.earlier,
         };
         Box::pin(asking.answer(said)).await
     }

@@ -40,6 +40,29 @@ pub enum TurnError {
         /// How many it may have.
         limit: usize,
     },
+    /// What was said before is too much to begin a session with.
+    #[error(
+        "what was said before is {messages} messages with {bytes} bytes; at most {most} messages \
+         with {limit} bytes can be taken over"
+    )]
+    TooMuchBefore {
+        /// How many messages there are.
+        messages: usize,
+        /// How many there may be.
+        most: usize,
+        /// How many bytes they have.
+        bytes: usize,
+        /// How many they may have.
+        limit: usize,
+    },
+    /// The instructions for the turn are too long.
+    #[error("the instructions have {bytes} bytes, and {limit} is the most")]
+    InstructionsTooLarge {
+        /// How many they have.
+        bytes: usize,
+        /// How many they may have.
+        limit: usize,
+    },
     /// Something that came with the message can't be used.
     #[error("{name} can't be used: {reason}")]
     Attachment {
@@ -86,7 +109,9 @@ impl From<TurnError> for EngineFailure {
                 .hint("leave out `--agent`, or take another session key"),
             TurnError::Key(_) => Self::asker("session-key", message),
             TurnError::Empty => Self::asker("empty-message", message),
-            TurnError::TooLarge { .. } => Self::asker("message-too-large", message),
+            TurnError::TooLarge { .. }
+            | TurnError::TooMuchBefore { .. }
+            | TurnError::InstructionsTooLarge { .. } => Self::asker("message-too-large", message),
             TurnError::Attachment { .. } => Self::asker("attachment", message),
             TurnError::Model(error) => model_failure(&error, message),
             TurnError::Session(SessionError::InUse { .. }) => {

@@ -85,14 +85,17 @@ impl Conversation {
         conversation
     }
 
-    fn add_turn(&mut self, messages: Vec<KeptMessage>, state: TurnState) {
-        let was_answered = messages.iter().any(|kept| match &kept.message {
+    fn add_turn(&mut self, mut messages: Vec<KeptMessage>, state: TurnState) {
+        // Before what a person said in it may stand what was said before elsewhere.
+        let is_said = |kept: &KeptMessage| matches!(kept.message, Message::User { .. });
+        let asked = messages.iter().rposition(is_said).unwrap_or_default();
+        let was_answered = messages.iter().skip(asked).any(|kept| match &kept.message {
             Message::Assistant(said) => !said.text().trim().is_empty() || said.calls().count() > 0,
             Message::User { .. } | Message::Tool(_) | Message::Summary { .. } => false,
         });
         // What no model took must not stand in the way of what is asked now.
         if state == TurnState::Failed && !was_answered {
-            return;
+            messages.truncate(asked);
         }
         let from = self.len();
         for kept in messages {

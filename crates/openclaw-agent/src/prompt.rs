@@ -11,6 +11,7 @@ use openclaw_state::read_bounded;
 
 use self::resources::resources_block;
 use crate::compaction::text_tokens;
+use crate::error::TurnError;
 
 /// The files of a workspace that a model reads, in this order.
 const FILES: [&str; 5] = ["AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md"];
@@ -18,6 +19,11 @@ const FILES: [&str; 5] = ["AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "US
 const FILE_LIMIT: u64 = 1_000_000;
 /// How much of each it reads.
 const SHOWN_LIMIT: usize = 20_000;
+
+/// How long the instructions for one turn may be, in bytes: programs have long ones.
+const INSTRUCTIONS_LIMIT: usize = 256 * 1024;
+/// What stands before them.
+const INSTRUCTIONS: &str = "## Instructions of your user for this turn\n\n";
 
 /// What a model is told where it does not see all of its tools.
 const SEARCH: &str = "You do not see the definitions of all your tools: find those that you need with \
@@ -45,6 +51,20 @@ impl Prompt {
         }
     }
 
+    /// Adds what the agent is told for this turn alone, after everything that others wrote.
+    pub(crate) fn tell_instructions(&mut self, instructions: Option<&str>) {
+        let text = workspace_text(instructions.unwrap_or_default(), INSTRUCTIONS_LIMIT);
+        let text = text.as_str().trim();
+        if text.is_empty() {
+            return;
+        }
+        if !self.current.is_empty() {
+            self.current.push_str("\n\n");
+        }
+        self.current.push_str(INSTRUCTIONS);
+        self.current.push_str(text);
+    }
+
     /// How many tokens it costs, roughly.
     pub(crate) fn tokens(&self) -> u64 {
         text_tokens(&self.stable) + text_tokens(&self.current)
@@ -59,6 +79,18 @@ impl Prompt {
             self.current.drain(..SEARCH.len());
         }
     }
+}
+
+/// Refuses instructions that are too long: half of them could mean something else.
+pub(crate) fn check_instructions(instructions: Option<&str>) -> Result<(), TurnError> {
+    let bytes = instructions.map_or(0, str::len);
+    if bytes > INSTRUCTIONS_LIMIT {
+        return Err(TurnError::InstructionsTooLarge {
+            bytes,
+            limit: INSTRUCTIONS_LIMIT,
+        });
+    }
+    Ok(())
 }
 
 /// Those that there are, one below the other.

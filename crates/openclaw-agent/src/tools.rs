@@ -77,6 +77,8 @@ impl ReadyTools {
     /// The tools of an agent and what they cost, weighed once.
     fn weighed(&self, tools: &Arc<AgentTools>, has_skills: bool) -> Arc<Weighed> {
         let mut ready = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // What nobody else has any longer belongs to a configuration that is no more.
+        ready.retain(|it| Arc::strong_count(&it.tools) > 1);
         let is_same =
             |it: &Arc<Weighed>| Arc::ptr_eq(&it.tools, tools) && it.has_skills == has_skills;
         let known = ready.iter().position(is_same);

@@ -1,6 +1,7 @@
 //! One turn: rounds of the model and its calls, kept as they happen.
 
 mod beside;
+mod earlier;
 mod files;
 mod shorten;
 mod told;
@@ -18,7 +19,7 @@ use openclaw_conversation::{
     AnswerPart, AssistantMessage, AssistantPart, CallArguments, Message, ToolAnswer, ToolCall,
     UserPart,
 };
-use openclaw_engine::{Attachment, Audience, ReplyEvent, ReplyReport};
+use openclaw_engine::{Attachment, Audience, EarlierMessage, ReplyEvent, ReplyReport};
 use openclaw_mcp::{AgentPlan, AgentTools, CALL_TOOL, Standing, Status};
 use openclaw_models::{
     Model, ModelError, ModelEvent, ModelReply, ModelRequest, Stop, SystemPrompt,
@@ -35,7 +36,7 @@ use crate::compaction;
 use crate::error::TurnError;
 use crate::history::{Conversation, Taken};
 use crate::person::Line;
-use crate::prompt::Prompt;
+use crate::prompt::{self, Prompt};
 use crate::skills::OfferedSkills;
 use crate::tools::{Ready, Sight};
 
@@ -52,6 +53,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) key: &'a SessionKey,
     pub(crate) model: &'a dyn Model,
     pub(crate) audience: &'a dyn Audience,
+    /// What the agent is told for this turn alone.
+    pub(crate) instructions: Option<&'a str>,
     pub(crate) approved: bool,
     pub(crate) correlation: &'a str,
 }
@@ -62,6 +65,8 @@ pub(crate) struct Said {
     pub(crate) attachments: Vec<Attachment>,
     /// What others say beside it.
     pub(crate) beside: Vec<UserPart>,
+    /// What was said before elsewhere, for a session that has nothing yet.
+    pub(crate) earlier: Vec<EarlierMessage>,
 }
 
 impl Asking<'_> {
@@ -71,6 +76,7 @@ impl Asking<'_> {
     /// asked first is answered first.
     pub(crate) async fn answer(&self, said: Said) -> Result<ReplyReport, TurnError> {
         attachments::check(&said.message, &said.attachments)?;
+        prompt::check_instructions(self.instructions)?;
         self.check_length(&said.message)?;
         let within = self.plan.agent.timeout;
         let kept = self.begin(within).await?;
@@ -178,16 +184,21 @@ impl<'a> Running<'a> {
         }
     }
 
-    async fn run(&mut self, said: Said) -> Result<(), TurnError> {
+    async fn run(&mut self, mut said: Said) -> Result<(), TurnError> {
         let past = self.kept.history().await;
         self.asking.hear_remarks();
         let past = past?;
         // What is refused here leaves no trace: nothing was kept.
-        let message = Box::pin(self.asking.taken_in(said)).await?;
+        let mut messages = match std::mem::take(&mut said.earlier) {
+            earlier if past.is_empty() => earlier::messages(earlier)?,
+            // The session goes on from what it has.
+            _ => Vec::new(),
+        };
+        messages.push(Box::pin(self.asking.taken_in(said)).await?);
         self.conversation = Conversation::of(past, self.conversation.taken());
-        self.before = self.conversation.len();
         self.ids = self.conversation.call_ids().map(str::to_owned).collect();
-        self.keep(message).await?;
+        self.keep_all(messages).await?;
+        self.before = self.conversation.len().saturating_sub(1);
         let (agents, plan) = (self.asking.agents, self.asking.plan);
         let session = self.asking.key.as_str();
         self.start_servers().await;
@@ -195,6 +206,7 @@ impl<'a> Running<'a> {
         self.skills = Arc::new(OfferedSkills::find(agents, plan));
         let skills = self.skills.block();
         self.prompt = Prompt::new(plan, &skills, &tools, &agents.servers.view(plan));
+        self.prompt.tell_instructions(self.asking.instructions);
         let ready = self.ready(&tools);
         self.put_beside(&ready).await;
         for _ in 0..plan.agent.max_rounds {
@@ -320,9 +332,15 @@ impl<'a> Running<'a> {
 
     /// Keeps a message before anything follows from it.
     async fn keep(&mut self, message: Message) -> Result<(), TurnError> {
-        let numbers = self.kept.append(vec![message.clone()]).await?;
-        let number = numbers.first().copied().unwrap_or_default();
-        self.conversation.push(message, number);
+        self.keep_all(vec![message]).await
+    }
+
+    /// Keeps messages, all of them or none.
+    async fn keep_all(&mut self, messages: Vec<Message>) -> Result<(), TurnError> {
+        let numbers = self.kept.append(messages.clone()).await?;
+        for (message, number) in messages.into_iter().zip(numbers) {
+            self.conversation.push(message, number);
+        }
         Ok(())
     }
 
@@ -388,6 +406,7 @@ impl<'a> Running<'a> {
         if stop == Stop::Length {
             let text = "the answer is cut off: the model may not say more at once".to_owned();
             self.hear(ReplyEvent::Notice { text });
+            self.told.cut_off = true;
         }
         self.told.reply.clone_from(&text);
         self.hear(ReplyEvent::Final { text });

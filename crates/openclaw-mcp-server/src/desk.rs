@@ -188,6 +188,7 @@ impl<'e> Desk<'e> {
             model: None,
             approved: false,
             correlation,
+            ..ReplyRequest::default()
         };
         self.engine.reply(request, hearing).await
     }

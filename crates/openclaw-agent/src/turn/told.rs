@@ -15,6 +15,8 @@ pub(super) struct Told {
     pub(super) calls: Vec<ToolCallReport>,
     pub(super) model: String,
     pub(super) reply: String,
+    /// Whether the model would have gone on with it.
+    pub(super) cut_off: bool,
     usage: Option<Usage>,
     media_bytes: usize,
 }
@@ -27,6 +29,7 @@ impl Told {
             reply: self.reply,
             parts: self.parts,
             tool_calls: self.calls,
+            cut_off: self.cut_off,
             usage: self.usage.map(|usage| UsageReport {
                 input_tokens: usage.input_tokens,
                 output_tokens: usage.output_tokens,

@@ -1,5 +1,7 @@
 //! Calls that models ask for.
 
+use std::sync::Arc;
+
 use openclaw_agent::TurnError;
 use openclaw_conversation::{AnswerPart, Blob, Message};
 use openclaw_engine::{ReplyPart, ToolConsent};
@@ -338,5 +340,28 @@ async fn a_server_of_a_session_is_started_once() {
         .iter()
         .filter(|method| *method == "initialize" || *method == "server/discover");
     assert_eq!(hellos.count(), 1, "{started:?}");
+    house.finish().await;
+}
+
+#[tokio::test]
+async fn tools_that_nobody_has_any_longer_are_forgotten_with_the_next_turn() {
+    let fake = fake("");
+    let house = House::new(&one(&fake), &[&fake]);
+    let model = Scripted::new([Step::Say("one"), Step::Say("two")]);
+    let listener = Listener::default();
+    let agent = house.servers.agent(None).unwrap();
+    house
+        .reply_in(&model, "hello", "main", &listener)
+        .await
+        .unwrap();
+    let first = Arc::downgrade(&house.servers.tools(&agent, None));
+    assert!(first.upgrade().is_some(), "they are what was offered");
+    // As after a reload.
+    house.servers.assembled_anew(&agent);
+    house
+        .reply_in(&model, "hello", "main", &listener)
+        .await
+        .unwrap();
+    assert!(first.upgrade().is_none(), "nobody needs them");
     house.finish().await;
 }

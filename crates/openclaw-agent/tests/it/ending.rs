@@ -201,6 +201,20 @@ async fn a_refusal_leaves_nothing_behind_that_is_read_again() {
 }
 
 #[tokio::test]
+async fn an_answer_that_the_model_could_not_finish_says_so() {
+    let house = House::new(&json!({}), &[]);
+    let model = Scripted::new([Step::BreakOff("once upon"), Step::Say("the end")]);
+    let broken_off = house.reply(&model, "a tale").await.unwrap();
+    assert_eq!(
+        (broken_off.reply.as_str(), broken_off.cut_off),
+        ("once upon", true)
+    );
+    let finished = house.reply(&model, "go on").await.unwrap();
+    assert!(!finished.cut_off);
+    house.finish().await;
+}
+
+#[tokio::test]
 async fn tools_that_leave_no_room_are_named() {
     let fake = fake("--tools 300");
     let mut config = one(&fake);

@@ -11,6 +11,8 @@ mod beside;
 #[cfg(test)]
 mod calling;
 #[cfg(test)]
+mod earlier;
+#[cfg(test)]
 mod ending;
 #[cfg(test)]
 mod house;

@@ -18,6 +18,8 @@ use serde_json::Value;
 pub(crate) enum Step {
     /// It says this.
     Say(&'static str),
+    /// It says this, and may not say more.
+    BreakOff(&'static str),
     /// It says this and calls tools.
     Call(&'static str, Vec<(&'static str, Value)>),
     /// It calls a tool with something that is no object.
@@ -195,6 +197,10 @@ impl Model for Scripted {
                         listener(ModelEvent::Text(word.to_owned()));
                     }
                     Ok(reply(self.name, vec![text(said)], Stop::Done))
+                }
+                Step::BreakOff(said) => {
+                    listener(ModelEvent::Text(said.to_owned()));
+                    Ok(reply(self.name, vec![text(said)], Stop::Length))
                 }
                 Step::Call(said, calls) => {
                     let mut parts = vec![text(said)];

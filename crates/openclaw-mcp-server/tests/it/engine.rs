@@ -107,6 +107,7 @@ impl ReplyEngine for Scripted {
                 parts: vec![ReplyPart::Text { text: said }],
                 tool_calls: Vec::new(),
                 usage: None,
+                cut_off: false,
             })
         })
     }

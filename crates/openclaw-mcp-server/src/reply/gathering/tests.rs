@@ -65,6 +65,7 @@ fn report(reply: &str) -> ReplyReport {
         parts: Vec::new(),
         tool_calls: Vec::new(),
         usage: None,
+        cut_off: false,
     }
 }
 
