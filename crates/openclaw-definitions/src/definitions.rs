@@ -1,7 +1,10 @@
 //! Where definitions are: read, shown, written, deleted.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use openclaw_config::{
     Agent, Config, EditError, Editor, Environment, Loaded, Location, ServerEdit, ServerName, load,
@@ -31,6 +34,35 @@ struct Place {
     location: Location,
     environment: Environment,
     redactor: Redactor,
+    files: Mutex<Files>,
+    /// Whether the file was there at any time.
+    was_there: AtomicBool,
+}
+
+/// The files that count.
+#[derive(Default)]
+struct Files {
+    /// Those of the last configuration that could be used.
+    good: BTreeSet<PathBuf>,
+    /// Those that were read after that, and could not be used.
+    since: BTreeSet<PathBuf>,
+}
+
+impl Files {
+    /// Takes note of a reading.
+    fn note(&mut self, loaded: &Loaded) {
+        let read = loaded.files.iter().cloned().collect();
+        if loaded.config.is_some() {
+            self.good = read;
+            self.since.clear();
+        } else {
+            self.since = read;
+        }
+    }
+
+    fn all(&self) -> Vec<PathBuf> {
+        self.good.union(&self.since).cloned().collect()
+    }
 }
 
 impl fmt::Debug for Definitions {
@@ -68,11 +100,14 @@ impl Definitions {
     /// The definitions of the configuration at a location. Their credentials become known to the
     /// redactor.
     pub fn new(location: Location, environment: Environment, redactor: Redactor) -> Self {
+        let was_there = AtomicBool::new(location.config.exists());
         Self {
             place: Arc::new(Place {
                 location,
                 environment,
                 redactor,
+                files: Mutex::default(),
+                was_there,
             }),
         }
     }
@@ -80,6 +115,27 @@ impl Definitions {
     /// The files that apply.
     pub fn location(&self) -> &Location {
         &self.place.location
+    }
+
+    /// The files that the configuration was last read from, and those that would have been read if they
+    /// were there. Where it could not be used, those of the one before it count as well: a file that is
+    /// broken does not say what it includes. One that was never read is read for it, as by
+    /// [`Definitions::load`].
+    pub fn files(&self) -> Vec<PathBuf> {
+        let known = self.last_files().all();
+        if known.is_empty() {
+            return self.load().files;
+        }
+        known
+    }
+
+    fn was_there(&self) -> bool {
+        self.place.was_there.load(Ordering::Relaxed)
+    }
+
+    fn last_files(&self) -> MutexGuard<'_, Files> {
+        let files = self.place.files.lock();
+        files.unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn environment(&self) -> &Environment {
@@ -93,8 +149,11 @@ impl Definitions {
     /// Reads the configuration, with everything that is wrong with it. Files are read meanwhile: in
     /// asynchronous code this is for threads that may wait.
     pub fn load(&self) -> Loaded {
+        let is_there = self.location().config.exists();
+        self.place.was_there.fetch_or(is_there, Ordering::Relaxed);
         let loaded = load(self.location(), self.environment());
         self.learn(&loaded);
+        self.last_files().note(&loaded);
         loaded
     }
 
@@ -120,11 +179,12 @@ impl Definitions {
     /// each. Files are read meanwhile, as by [`Definitions::load`].
     ///
     /// A file that is gone or empty is a failure as well: it is about to be written, or was lost, and
-    /// nobody wants everything to stop for that.
+    /// nobody wants everything to stop for that. One that was never there can't be gone: defaults hold
+    /// without it, with what other files say.
     pub fn reread(&self) -> Result<(Config, Vec<String>), EngineFailure> {
         let path = &self.location().config;
         let trouble = match read_bounded(path, LARGEST) {
-            Err(ReadError::Missing(_)) => Some("is not there"),
+            Err(ReadError::Missing(_)) if self.was_there() => Some("is not there"),
             Ok(text) if text.iter().all(u8::is_ascii_whitespace) => Some("is empty"),
             // What else is wrong with it is said by whoever reads it.
             Ok(_) | Err(_) => None,

@@ -4,12 +4,14 @@
 //! |---|---|---|
 //! | `runtime` | what a runtime is made of, its beginning and end | answers |
 //! | `answers` | the answer to each question | the way of a call |
+//! | `observer` | what happened, counted and told | what follows from it |
 //! | `report` | servers, tools and results as plain data | decisions |
 //! | `unknown` | what is said about names that are not there | |
 
 mod answers;
+mod observer;
 mod report;
 mod runtime;
 mod unknown;
 
-pub use runtime::{Runtime, RuntimeSetup};
+pub use runtime::{Life, Runtime, RuntimeSetup};

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
 
 use openclaw_agent::{Agents, AgentsSetup};
 use openclaw_config::Config;
@@ -19,7 +20,9 @@ use openclaw_slash::TAKEN;
 use openclaw_state::StateDirectory;
 
 use crate::answers::logins::BegunLogin;
+use crate::answers::reloads::Reloads;
 use crate::answers::running::RunningLogins;
+use crate::observer::Observer;
 
 /// What a runtime is made of.
 pub struct RuntimeSetup {
@@ -38,11 +41,21 @@ pub struct RuntimeSetup {
     pub directory: PathBuf,
     /// What starts them.
     pub launcher: Arc<Launcher>,
-    /// Whether it lasts: servers that are lost are started again. For a command that is over soon, the
-    /// first failure counts.
-    pub lasts: bool,
+    /// What it is opened for.
+    pub life: Life,
     /// The program that reads documents.
     pub documents: DocumentProgram,
+}
+
+/// What a runtime is opened for: when its servers start, and whether those that are lost come back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// One command: servers start when something needs them, and the first failure counts.
+    Command,
+    /// Somebody who goes on asking: servers start when something needs them, and come back.
+    Conversation,
+    /// Everybody: servers start at once, and come back.
+    Gateway,
 }
 
 /// The agents and servers of a configuration, in this process and for as long as a command takes.
@@ -55,8 +68,13 @@ pub struct Runtime {
     pub(crate) agents: Agents,
     pub(crate) state: StateDirectory,
     pub(crate) definitions: Option<Definitions>,
-    /// Taken while the configuration is read anew.
-    pub(crate) reloading: Arc<Mutex<()>>,
+    /// Where it can be asked by others, once it can.
+    pub(crate) address: OnceLock<(String, Instant)>,
+    /// Why the configuration could not be read anew, the last time.
+    pub(crate) config_error: Arc<Mutex<Option<String>>>,
+    /// Readings of the configuration, one at a time.
+    pub(crate) reloads: Arc<Reloads>,
+    pub(crate) observer: Arc<Observer>,
     pub(crate) redactor: Redactor,
     pub(crate) logins: RunningLogins<BegunLogin>,
     environment: Vec<(OsString, OsString)>,
@@ -81,14 +99,19 @@ impl Runtime {
             retention: setup.config.session_retention,
             clock: Arc::new(std::time::SystemTime::now),
         }));
-        let servers = Servers::new(ServersSetup {
+        let observer = Arc::new(Observer::new(&setup.config, setup.redactor.clone()));
+        let heard = ServersSetup {
             config: Arc::clone(&setup.config),
             state: setup.state.clone(),
             connector: Arc::new(connector),
             redactor: setup.redactor.clone(),
-            mode: StartMode::OnDemand,
-            restarts: setup.lasts,
-        });
+            mode: match setup.life {
+                Life::Gateway => StartMode::Eager,
+                Life::Command | Life::Conversation => StartMode::OnDemand,
+            },
+            restarts: setup.life != Life::Command,
+        };
+        let servers = Servers::heard(heard, Arc::<Observer>::clone(&observer));
         let servers = Arc::new(servers.map_err(|error| unusable(&error))?);
         let models = Arc::new(Models::new(ModelsSetup {
             config: Arc::clone(&setup.config),
@@ -120,7 +143,10 @@ impl Runtime {
             agents,
             state: setup.state,
             definitions: setup.definitions,
-            reloading: Arc::default(),
+            address: OnceLock::new(),
+            config_error: Arc::default(),
+            reloads: Arc::default(),
+            observer,
             redactor: setup.redactor,
             logins: RunningLogins::default(),
             environment: setup.environment,
@@ -141,9 +167,21 @@ impl Runtime {
             environment: self.environment.clone(),
             directory: self.directory.clone(),
             launcher: Arc::clone(&self.launcher),
-            lasts: false,
+            life: Life::Command,
             documents: self.documents.clone(),
         })
+    }
+
+    /// Says that others can ask it from now on, and where.
+    pub fn serves_at(&self, address: String) {
+        // Only the first address counts: there is no second one.
+        let _ = self.address.set((address, Instant::now()));
+    }
+
+    /// The files that the configuration was read from, and those that would be read if they were there.
+    pub fn configuration_files(&self) -> Vec<PathBuf> {
+        let definitions = self.definitions.as_ref();
+        definitions.map(Definitions::files).unwrap_or_default()
     }
 
     pub(crate) fn agent(&self, name: Option<&str>) -> Result<Arc<AgentPlan>, EngineFailure> {

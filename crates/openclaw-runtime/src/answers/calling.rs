@@ -1,6 +1,7 @@
 //! Tools, and calls of them.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use openclaw_config::shell_word;
 use openclaw_content::{shown_line, shown_text};
@@ -9,8 +10,8 @@ use openclaw_engine::{
     OfServer, ToolsReport,
 };
 use openclaw_mcp::{
-    AgentPlan, AgentTool, AgentTools, Approval, Call, CallEnd, Meant, ToolChoice, ToolOutcome,
-    typed_words,
+    ANEW_WITHIN, AgentPlan, AgentTool, AgentTools, Approval, Call, CallEnd, Meant, ToolChoice,
+    ToolOutcome, typed_words,
 };
 use serde_json::{Map, Value, json};
 
@@ -41,8 +42,7 @@ impl Runtime {
         &self,
         request: CallRequest,
     ) -> Result<CallReport, EngineFailure> {
-        let agent = self.agent(request.agent.as_deref())?;
-        let tools = self.tools_for(&agent, &request.tool).await?;
+        let (agent, tools) = self.meant(request.agent.as_deref(), &request.tool).await?;
         let tool = found(&tools, &request.tool)?;
         let arguments = arguments(tool, request.arguments)?;
         let outcome = self
@@ -124,8 +124,7 @@ impl Runtime {
         &self,
         request: ApprovalRequest,
     ) -> Result<ApprovalReport, EngineFailure> {
-        let agent = self.agent(request.agent.as_deref())?;
-        let tools = self.tools_for(&agent, &request.tool).await?;
+        let (_, tools) = self.meant(request.agent.as_deref(), &request.tool).await?;
         let tool = found(&tools, &request.tool)?;
         let changed = tool.prepared.is_changed();
         self.servers
@@ -138,12 +137,32 @@ impl Runtime {
         })
     }
 
+    /// The agent, and the tools that a spelling can mean for it. Where they are not there, since the
+    /// configuration changes meanwhile, it is looked for them in the one that is in force now.
+    async fn meant(
+        &self,
+        agent: Option<&str>,
+        spelling: &str,
+    ) -> Result<(Arc<AgentPlan>, Arc<AgentTools>), EngineFailure> {
+        let until = Instant::now() + ANEW_WITHIN;
+        loop {
+            let agent = self.agent(agent)?;
+            match self.tools_for(&agent, spelling).await {
+                Ok(tools) => return Ok((agent, tools)),
+                Err(failure) if self.servers.is_current(&agent) || Instant::now() > until => {
+                    return Err(failure);
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
     /// The tools of the servers that a spelling can mean, started for it.
     async fn tools_for(
         &self,
         agent: &AgentPlan,
         spelling: &str,
-    ) -> Result<std::sync::Arc<AgentTools>, EngineFailure> {
+    ) -> Result<Arc<AgentTools>, EngineFailure> {
         let candidates = agent.candidates(spelling);
         self.servers.start(agent, Some(&candidates)).await;
         let tools = self.servers.tools(agent, None);

@@ -9,6 +9,7 @@ use openclaw_engine::{
     AddServer, AddedServer, DefinitionsReport, Engine, EngineFailure, OfServer, OneServer,
     RemovedServer, ServerDetails, SetServer,
 };
+use openclaw_secrets::Redactor;
 
 use crate::runtime::Runtime;
 
@@ -193,12 +194,17 @@ impl Runtime {
     }
 
     /// A failure whose words show no credential.
-    pub(super) fn without_secrets(&self, failure: EngineFailure) -> EngineFailure {
-        let hidden = |text: String| self.redactor.redact(&text).into_owned();
-        EngineFailure {
-            message: hidden(failure.message),
-            hint: failure.hint.map(hidden),
-            ..failure
-        }
+    fn without_secrets(&self, failure: EngineFailure) -> EngineFailure {
+        without_secrets(failure, &self.redactor)
+    }
+}
+
+/// A failure that shows no credential.
+pub(super) fn without_secrets(failure: EngineFailure, redactor: &Redactor) -> EngineFailure {
+    let hidden = |text: String| redactor.redact(&text).into_owned();
+    EngineFailure {
+        message: hidden(failure.message),
+        hint: failure.hint.map(hidden),
+        ..failure
     }
 }

@@ -160,17 +160,46 @@ impl Runtime {
                     EngineFailure::asker("address", message)
                 })?)
             }
-            None => configured,
+            None if named.is_some() => configured,
+            None => self.servers.published_document(),
         };
         let Some(url) = url else {
             let message = "it is not known where the document will be";
             return Err(EngineFailure::asker("address", message)
                 .hint("name the address with `--url`, or set `auth.clientMetadataUrl`"));
         };
-        let redirect = named.map_or_else(Redirect::default, |it| it.redirect);
+        let redirects = match named {
+            Some(named) => vec![named.redirect],
+            // The one that is published serves all.
+            None if self.servers.published_document().as_ref() == Some(&url) => {
+                self.redirects_to(&url)
+            }
+            None => Vec::new(),
+        };
         Ok(ClientMetadata {
-            document: metadata_document(&url, &redirect),
+            document: metadata_document(&url, &redirects),
         })
+    }
+
+    /// Where browsers are sent to for the servers that we are known to by a document.
+    fn redirects_to(&self, document: &Url) -> Vec<Redirect> {
+        let config = self.servers.config();
+        let agents = config.agents.keys();
+        let agents = agents.filter_map(|agent| self.servers.agent(Some(agent.as_str())).ok());
+        let mut redirects = Vec::new();
+        for agent in agents {
+            for server in agent.servers() {
+                let Ok(login) = self.servers.login_settings(server) else {
+                    continue;
+                };
+                if login.client_metadata_url.as_ref() == Some(document)
+                    && !redirects.contains(&login.redirect)
+                {
+                    redirects.push(login.redirect);
+                }
+            }
+        }
+        redirects
     }
 
     pub(super) async fn answer_logout(

@@ -9,12 +9,14 @@ mod models;
 mod offers;
 mod prompting;
 mod reload;
+pub(crate) mod reloads;
 mod replies;
 pub(crate) mod running;
 mod sessions;
 mod skilled;
+mod watching;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use futures_util::future::join_all;
 use openclaw_config::ValueOwner;
@@ -28,7 +30,8 @@ use openclaw_engine::{
     Pending, PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
     RemovedServer, ResourcesReport, SecretRemark, SecretReport, SecretTrouble, SecretsQuery,
     SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionTranscript, SessionsQuery,
-    SessionsReport, SetServer, ShownState, SkillsQuery, SkillsReport, ToolsReport,
+    SessionsReport, SetServer, ShownState, SkillsQuery, SkillsReport, StatisticsReport,
+    ToolsReport, Watcher,
 };
 use openclaw_mcp::{AgentPlan, PlannedServer};
 
@@ -85,19 +88,7 @@ impl Engine for Runtime {
     }
 
     fn refresh(&self, query: OfServer) -> Pending<'_, ServersReport> {
-        Box::pin(async move {
-            let agent = self.agent(query.agent.as_deref())?;
-            let servers = match &query.server {
-                Some(name) => vec![found_server(&agent, name)?],
-                None => agent.servers().cloned().collect(),
-            };
-            self.servers.refresh_all(&agent, &servers).await;
-            let mut report = self.all_servers(&agent);
-            if let Some(name) = &query.server {
-                report.servers.retain(|server| server.name == *name);
-            }
-            Ok(report)
-        })
+        Box::pin(self.answer_refresh(query))
     }
 
     fn logs(&self, query: OneServer) -> Pending<'_, LogsReport> {
@@ -219,14 +210,22 @@ impl Engine for Runtime {
             };
             Ok(Overview {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                gateway: GatewayReport::default(),
+                gateway: self.gateway_report(),
                 servers: self.all_servers(&default).servers,
                 agents,
                 sessions,
                 sessions_error,
-                config_error: None,
+                config_error: self.last_config_error(),
             })
         })
+    }
+
+    fn statistics(&self) -> Pending<'_, StatisticsReport> {
+        Box::pin(std::future::ready(Ok(self.answer_statistics())))
+    }
+
+    fn watch<'a>(&'a self, watcher: &'a dyn Watcher) -> Pending<'a, ()> {
+        self.answer_watch(watcher)
     }
 
     fn secrets(&self, query: SecretsQuery) -> Pending<'_, SecretsReport> {
@@ -293,9 +292,9 @@ impl Engine for Runtime {
 
     fn close(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async {
-            // Turns that end now are still written down.
-            self.servers.shutdown().await;
-            self.sessions.close().await;
+            // Side by side: a login whose renewal takes long must not keep sessions from being closed.
+            // What turns that end now have handed in is still written down.
+            tokio::join!(self.servers.shutdown(), self.sessions.close());
         })
     }
 }
@@ -310,6 +309,23 @@ impl Runtime {
         Ok((agent, server))
     }
 
+    fn gateway_report(&self) -> GatewayReport {
+        let Some((address, since)) = self.address.get() else {
+            return GatewayReport::default();
+        };
+        GatewayReport {
+            running: true,
+            pid: Some(std::process::id()),
+            uptime_ms: u64::try_from(since.elapsed().as_millis()).ok(),
+            address: Some(address.clone()),
+        }
+    }
+
+    fn last_config_error(&self) -> Option<String> {
+        let error = self.config_error.lock();
+        error.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn all_servers(&self, agent: &AgentPlan) -> ServersReport {
         let tools = self.servers.tools(agent, None);
         let servers = self.servers.view(agent);
@@ -318,6 +334,7 @@ impl Runtime {
             .map(|view| report(view, &tools, &self.redactor));
         ServersReport {
             servers: servers.collect(),
+            warnings: Vec::new(),
         }
     }
 

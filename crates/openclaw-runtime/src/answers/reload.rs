@@ -9,55 +9,73 @@ use openclaw_engine::{EngineFailure, ReloadReport};
 use openclaw_mcp::Servers;
 use openclaw_media::MediaReader;
 use openclaw_models::Models;
+use openclaw_secrets::Redactor;
 use openclaw_state::{StateDirectory, StateKey};
 use tracing::Span;
 
+use super::definitions::without_secrets;
+use crate::observer::Observer;
 use crate::runtime::Runtime;
 
 impl Runtime {
     pub(super) async fn answer_reload(&self) -> Result<ReloadReport, EngineFailure> {
         let reload = Reload {
-            alone: Arc::clone(&self.reloading),
             definitions: self.written_definitions()?.clone(),
             state: self.state.clone(),
             servers: Arc::clone(&self.servers),
             models: Arc::clone(&self.models),
             media: Arc::clone(&self.media),
+            observer: Arc::clone(&self.observer),
+            config_error: Arc::clone(&self.config_error),
+            redactor: self.redactor.clone(),
         };
         let span = Span::current();
-        // It waits for disks. Whoever asked may be gone: it is done whole or not at all.
-        let done = tokio::task::spawn_blocking(move || span.in_scope(|| reload.run()));
-        let done = done.await.map_err(|error| {
-            EngineFailure::operation("system", format!("it was not done: {error}"))
-        });
-        let mut report = done?.map_err(|failure| self.without_secrets(failure))?;
-        for warning in &mut report.warnings {
-            *warning = self.redactor.redact(warning).into_owned();
-        }
-        Ok(report)
+        let read = move || span.in_scope(|| reload.run());
+        self.reloads.ask(read).await
     }
 }
 
 /// One reading of the configuration, and everything that goes over to it.
 struct Reload {
-    alone: Arc<Mutex<()>>,
     definitions: Definitions,
     state: StateDirectory,
     servers: Arc<Servers>,
     models: Arc<Models>,
     media: Arc<MediaReader>,
+    observer: Arc<Observer>,
+    config_error: Arc<Mutex<Option<String>>>,
+    redactor: Redactor,
 }
 
 impl Reload {
+    /// Reads and goes over, and notes what came of it.
     fn run(self) -> Result<ReloadReport, EngineFailure> {
-        // What was read first must not come into force last.
-        let _alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+        let hidden = |text: &str| self.redactor.redact(text).into_owned();
+        let done = match self.go_over() {
+            Ok(report) => Ok(ReloadReport {
+                warnings: report.warnings.iter().map(|it| hidden(it)).collect(),
+                ..report
+            }),
+            Err(failure) => Err(without_secrets(failure, &self.redactor)),
+        };
+        let error = done.as_ref().err().map(|failure| failure.message.clone());
+        *self
+            .config_error
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = error;
+        self.observer.reloaded(&done);
+        done
+    }
+
+    fn go_over(&self) -> Result<ReloadReport, EngineFailure> {
         let (config, warnings) = self.definitions.reread()?;
         let config = Arc::new(config);
         let key = StateKey::of(&self.state)
             .map_err(|error| EngineFailure::operation("state", error.to_string()))?;
         let before = self.servers.config();
         let changes = difference(&before, &config, &key);
+        // Before what is new can do anything that counts.
+        self.observer.go_over(&config);
         self.servers.reload(Arc::clone(&config));
         let resolver = self.servers.secret_resolver();
         self.media.renew(&config, Arc::clone(&resolver));

@@ -60,7 +60,8 @@ impl Runtime {
         audience: &dyn Audience,
     ) -> Result<ReplyReport, EngineFailure> {
         if Spoken::read(&request.message).is_none() {
-            return Ok(self.agents.reply(request, audience).await?);
+            let turn = self.observer.turn();
+            return Ok(turn.went(self.agents.reply(request, audience).await)?);
         }
         let (plan, key) = self.agents.meant(&request)?;
         let spoken = Box::pin(self.spoken(request, &plan, &key, audience)).await;
@@ -77,6 +78,7 @@ impl Runtime {
             parts: vec![ReplyPart::Text { text }],
             tool_calls: answered.calls,
             usage: None,
+            cut_off: false,
         })
     }
 
@@ -108,7 +110,8 @@ impl Runtime {
                 ..request
             };
             let reply = self.agents.reply_beside(request, beside.parts, audience);
-            return Ok(Outcome::Reply(Box::pin(reply).await?));
+            let turn = self.observer.turn();
+            return Ok(Outcome::Reply(turn.went(Box::pin(reply).await)?));
         }
         match skilled::called(&self.agents, plan, spoken)? {
             None => {
@@ -161,7 +164,8 @@ impl Runtime {
         audience: &dyn Audience,
     ) -> Result<Outcome, EngineFailure> {
         let reply = self.agents.reply(request, audience);
-        Ok(Outcome::Reply(Box::pin(reply).await?))
+        let turn = self.observer.turn();
+        Ok(Outcome::Reply(turn.went(Box::pin(reply).await)?))
     }
 
     /// Answers `/mcp …`. No model is offered this: it is for people.

@@ -5,5 +5,5 @@ mod server;
 mod tool;
 
 pub(crate) use content::{content, embedded};
-pub(crate) use server::{details, report};
+pub(crate) use server::{details, report, shown, shown_status};
 pub(crate) use tool::tool_report;

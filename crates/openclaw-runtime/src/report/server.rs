@@ -93,7 +93,7 @@ pub(crate) fn details(
 }
 
 /// How a server is, and what there is to say about it.
-fn shown(view: &ServerView) -> (ShownState, Option<String>) {
+pub(crate) fn shown(view: &ServerView) -> (ShownState, Option<String>) {
     let stopped = |reason: &str| (ShownState::Stopped, Some(reason.to_owned()));
     match &view.standing {
         Standing::Disabled => return (ShownState::Disabled, None),
@@ -109,15 +109,22 @@ fn shown(view: &ServerView) -> (ShownState, Option<String>) {
     let Some(state) = &view.state else {
         return (ShownState::Stopped, None);
     };
-    let shown = match state.status {
+    (
+        shown_status(state.status),
+        state.reason.as_deref().map(str::to_owned),
+    )
+}
+
+/// How a server is that may run.
+pub(crate) fn shown_status(status: Status) -> ShownState {
+    match status {
         Status::Connecting => ShownState::Connecting,
         Status::Ready => ShownState::Ready,
         Status::Restarting => ShownState::Restarting,
         Status::NeedsAuth => ShownState::NeedsAuth,
         Status::Failed => ShownState::Failed,
         Status::Stopped => ShownState::Stopped,
-    };
-    (shown, state.reason.as_deref().map(str::to_owned))
+    }
 }
 
 fn declared(launch: &Launch) -> TransportKind {

@@ -1,18 +1,19 @@
 //! A runtime with a configuration on disk.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use openclaw_config::{Environment, Location};
 use openclaw_definitions::Definitions;
 use openclaw_engine::{
     AddServer, Audience, CallArguments, CallReport, CallRequest, Engine, EngineFailure,
-    ReplyEngine, ReplyEvent, ReplyReport, ReplyRequest, ServerEntry, ToolConsent, ToolQuestion,
+    ReplyEngine, ReplyEvent, ReplyReport, ReplyRequest, ServerEntry, ServerReport, ToolConsent,
+    ToolQuestion,
 };
 use openclaw_media::DocumentProgram;
 use openclaw_process::{GuardianProgram, Launcher};
-use openclaw_runtime::{Runtime, RuntimeSetup};
+use openclaw_runtime::{Life, Runtime, RuntimeSetup};
 use openclaw_secrets::Redactor;
 use openclaw_state::StateDirectory;
 use openclaw_testkit::FakeServer;
@@ -69,14 +70,34 @@ pub(crate) struct House {
 impl House {
     /// A runtime of a configuration that stands in a file.
     pub(crate) fn new(config: &Value) -> Self {
+        Self::living(config, Life::Command)
+    }
+
+    /// The same, as a gateway has it.
+    pub(crate) fn of_gateway(config: &Value) -> Self {
+        Self::living(config, Life::Gateway)
+    }
+
+    fn living(config: &Value, life: Life) -> Self {
+        Self::written(Some(config), life)
+    }
+
+    /// A runtime of the defaults: there is no file.
+    pub(crate) fn without_file(life: Life) -> Self {
+        Self::written(None, life)
+    }
+
+    fn written(config: Option<&Value>, life: Life) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let location = Location {
             config: directory.path().join("openclaw.json"),
             state: directory.path().join("state"),
             profile: None,
-            named: true,
+            named: config.is_some(),
         };
-        std::fs::write(&location.config, format!("{config:#}")).unwrap();
+        if let Some(config) = config {
+            std::fs::write(&location.config, format!("{config:#}")).unwrap();
+        }
         // Without it, the keyring of the person who runs the tests would be found.
         let nowhere = [("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus")];
         let environment = Environment::new(nowhere, Some(directory.path()), directory.path());
@@ -84,7 +105,7 @@ impl House {
         let state = StateDirectory::open(&location.state).unwrap();
         let definitions = Definitions::new(location, environment, redactor.clone());
         let engine = Runtime::open(RuntimeSetup {
-            lasts: false,
+            life,
             config: Arc::new(definitions.load().config.unwrap()),
             definitions: Some(definitions),
             state,
@@ -98,6 +119,10 @@ impl House {
             engine: engine.unwrap(),
             directory,
         }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
     }
 
     pub(crate) fn file(&self) -> PathBuf {
@@ -114,11 +139,22 @@ impl House {
 
     /// Calls a tool that repeats what it is told.
     pub(crate) async fn echo(&self, server: &str) -> Result<CallReport, EngineFailure> {
+        self.call(&format!("{server}/echo"), "message", "hello")
+            .await
+    }
+
+    /// Calls a tool with one argument.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        argument: &str,
+        value: &str,
+    ) -> Result<CallReport, EngineFailure> {
         let request = CallRequest {
             agent: None,
-            tool: format!("{server}/echo"),
+            tool: tool.to_owned(),
             arguments: CallArguments {
-                words: vec![("message".to_owned(), "hello".to_owned())],
+                words: vec![(argument.to_owned(), value.to_owned())],
                 ..CallArguments::default()
             },
             approved: true,
@@ -134,6 +170,26 @@ impl House {
             ..ReplyRequest::default()
         };
         self.engine.reply(request, &Silent).await
+    }
+
+    /// How a server is, without starting it.
+    pub(crate) async fn seen(&self, server: &str) -> ServerReport {
+        let overview = self.engine.overview().await.unwrap();
+        let mut servers = overview.servers.into_iter();
+        servers.find(|it| it.name == server).unwrap()
+    }
+
+    /// Waits until a server is like this.
+    pub(crate) async fn until(&self, server: &str, is_so: impl Fn(&ServerReport) -> bool) {
+        let deadline = Instant::now() + SOON;
+        loop {
+            let seen = self.seen(server).await;
+            if is_so(&seen) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{seen:?}");
+            tokio::task::yield_now().await;
+        }
     }
 
     /// The names of the servers that there are.

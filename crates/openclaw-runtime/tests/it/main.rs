@@ -6,8 +6,18 @@
 #[cfg(test)]
 mod changing;
 #[cfg(test)]
+mod enduring;
+#[cfg(test)]
+mod gateway;
+#[cfg(test)]
 mod house;
 #[cfg(test)]
+mod identity;
+#[cfg(test)]
+mod observing;
+#[cfg(test)]
 mod reloading;
+#[cfg(test)]
+mod rereading;
 #[cfg(test)]
 mod speaking;

@@ -86,7 +86,8 @@ impl McpAsked<'_> {
             McpCommand::Refresh { name } => {
                 let query = self.of(name);
                 let report = self.engine.refresh(query).await?;
-                self.listed(&report.servers).await
+                let text = self.listed(&report.servers).await?;
+                Ok(text + &plain(&remarks(&report.warnings)))
             }
             McpCommand::Resources { server } => {
                 let report = self.engine.resources(self.of(server.clone())).await?;
