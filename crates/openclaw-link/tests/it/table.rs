@@ -1,0 +1,138 @@
+//! Every question with a query and a report.
+
+macro_rules! each_question {
+    ($callback:ident) => {
+        $callback! {
+            servers(query: ServersQuery {"agent": "a", "wait": true})
+                -> ServersReport {"servers": [], "warnings": ["w"]};
+            server(query: OneServer {"agent": null, "server": "s1"})
+                -> ServerDetails (crate::table::details("d1"));
+            connect(query: OneServer {"agent": "b", "server": "s2"})
+                -> ServerDetails (crate::table::details("d2"));
+            disconnect(query: OneServer {"agent": "c", "server": "s3"})
+                -> ServerDetails (crate::table::details("d3"));
+            refresh(query: OfServer {"agent": "d", "server": "s4"})
+                -> ServersReport {"servers": []};
+            logs(query: OneServer {"agent": "e", "server": "s5"})
+                -> LogsReport {"server": "s5", "lines": ["one", "tüe \u{1b}"], "total": 7};
+            tools(query: OfServer {"agent": "f", "server": null})
+                -> ToolsReport {"tools": [{
+                    "name": "mcp_s_t", "server": "s", "tool": "t", "title": null,
+                    "description": "does", "inputSchema": {"type": "object", "z": 1, "a": 2},
+                    "annotations": {}, "changed": true
+                }], "problems": ["p"]};
+            call(request: CallRequest {
+                "agent": "g", "tool": "s/t", "arguments": {"object": {"n": 1.5}, "words": [["a", "b"]]},
+                "approved": true, "framed": true, "correlation": "c1"
+            }) -> CallReport {
+                "tool": "mcp_s_t", "server": "s", "isError": false, "content": [{"type": "text"}],
+                "structuredContent": {"a": [null]}, "durationMs": 12, "framed": "<<<>>>"
+            };
+            approve(request: ApprovalRequest {"agent": "h", "tool": "s/t"})
+                -> ApprovalReport {"tool": "mcp_s_t", "server": "s", "changed": true};
+            resources(query: OfServer {"agent": "i", "server": "s6"})
+                -> ResourcesReport {"resources": [], "templates": [], "problems": ["r"]};
+            read(request: ReadRequest {"agent": "j", "server": "s", "uri": "file:///x"})
+                -> ReadReport {"server": "s", "uri": "file:///x", "contents": [
+                    {"uri": "file:///x", "mimeType": null, "blob": "AA=="}
+                ]};
+            prompts(query: OfServer {"agent": "k", "server": null})
+                -> PromptsReport {"prompts": [], "problems": ["q"]};
+            prompt(request: PromptRequest {
+                "agent": "l", "server": "s", "name": "n", "arguments": {"a": "1"}
+            }) -> PromptReport {"server": "s", "name": "n", "description": null, "messages": [
+                {"role": "user", "content": {"type": "text", "text": "hi"}}
+            ]};
+            commands(query: CommandsQuery {"agent": "m"})
+                -> CommandsReport {"commands": [
+                    {"name": "mcp", "description": "d", "usage": null, "origin": "builtin"}
+                ]};
+            skills(query: SkillsQuery {"agent": "n"})
+                -> SkillsReport {"skills": [], "problems": ["s"]};
+            complete(query: CompletionQuery {"agent": "o", "text": "/mc"})
+                -> CompletionReport {"start": 1, "candidates": []};
+            definitions(query: OfServer {"agent": "p", "server": "s7"})
+                -> DefinitionsReport {"servers": {"s7": {"command": "x"}}};
+            add_server(request: AddServer {
+                "name": "n1", "entry": {"command": "x", "env": {"A": "b"}}, "check": true,
+                "replace": false, "keyring": true
+            }) -> AddedServer {
+                "name": "n1", "config": "/c", "server": null, "stored": [], "deleted": [],
+                "warnings": ["a"]
+            };
+            set_server(request: SetServer {"name": "n2", "entry": {"url": "https://x"}})
+                -> AddedServer {
+                    "name": "n2", "config": "/c", "server": null, "stored": [], "deleted": [],
+                    "warnings": ["b"]
+                };
+            remove_server(query: OneServer {"agent": null, "server": "s8"})
+                -> RemovedServer {
+                    "name": "s8", "config": "/c", "deleted": [], "loggedOut": ["l"], "warnings": []
+                };
+            reload()
+                -> ReloadReport {"added": ["a"], "changed": [], "removed": ["r"], "warnings": []};
+            sessions(query: SessionsQuery {"agent": "q"})
+                -> SessionsReport {"sessions": [], "problems": ["p"], "setAside": ["x"]};
+            session(query: OneSession {"agent": "r", "key": "k1"})
+                -> SessionTranscript {"key": "k1", "messages": [
+                    {"role": "user", "text": "hi", "time": "2026-01-01T00:00:00Z"}
+                ]};
+            delete_session(query: OneSession {"agent": "s", "key": "k2"})
+                -> DeletedSession {"key": "k2"};
+            models(query: ModelsQuery {"ask": true})
+                -> ModelsReport {"models": [{
+                    "agent": "main", "model": "builtin/offline", "isFallback": false,
+                    "credentials": "builtin"
+                }]};
+            overview()
+                -> Overview {
+                    "version": "1", "servers": [], "agents": [], "sessions": 3, "configError": "e",
+                    "gateway": {"running": true, "pid": 1, "uptimeMs": 2, "address": "a"}
+                };
+            statistics()
+                -> StatisticsReport {
+                    "servers": [], "turns": 1, "failedTurns": 2, "cancelledTurns": 5, "reloads": 3,
+                    "failedReloads": 4
+                };
+            secrets(query: SecretsQuery {"server": "s9"})
+                -> SecretsReport {"secrets": []};
+            logins(query: LoginsQuery {"agent": "t", "server": "s10"})
+                -> LoginsReport {"logins": [], "remarks": ["r"]};
+            begin_login(request: LoginRequest {"agent": "u", "server": "s11", "byHand": true})
+                -> LoginOffer {
+                    "server": "s11", "login": "l1", "url": "https://x", "issuer": "i", "found": "f",
+                    "registration": "dynamic", "clientId": "c", "why": "w", "scopes": ["a"],
+                    "redirectUrl": "http://localhost", "listening": true, "endsAt": "e",
+                    "remarks": []
+                };
+            await_login(query: OneLogin {"login": "l1"})
+                -> LoginReport {
+                    "server": "s12", "issuer": "i", "scopes": [], "tokenExpiresAt": null,
+                    "renewable": true
+                };
+            finish_login(answer: LoginAnswer {"agent": "v", "server": "s13", "answer": "code"})
+                -> LoginReport {
+                    "server": "s13", "issuer": "i", "scopes": [], "tokenExpiresAt": "t",
+                    "renewable": false
+                };
+            logout(query: OneServer {"agent": "w", "server": "s14"})
+                -> LogoutReport {
+                    "server": "s14", "wasLoggedIn": true, "revoked": false, "reason": "r"
+                };
+            client_metadata(query: ClientMetadataQuery {"agent": "x", "server": null, "url": "u"})
+                -> ClientMetadata {"document": {"client_id": "u"}};
+        }
+    };
+}
+
+/// How a server is, in detail.
+pub(crate) fn details(name: &str) -> serde_json::Value {
+    serde_json::json!({
+        "name": name, "transport": "stdio", "target": "x", "enabled": true, "state": "needs-auth",
+        "auth": "oauth", "tools": 1, "resources": 2, "prompts": 3, "pid": 4,
+        "protocolVersion": "2025-11-25", "restarts": 5, "error": "e", "serverInfo": "i",
+        "sessionId": null, "tokenExpiresAt": null, "tokenRenewable": true, "scopes": ["a"],
+        "issuer": "iss", "lastHeartbeat": null, "stderr": ["l"], "resolvedCommand": "/x",
+        "passedOver": 6
+    })
+}
