@@ -1,0 +1,140 @@
+//! Who calls: connections are taken up, bounded in number, and owned until they end.
+
+mod connection;
+mod crowd;
+mod outage;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use openclaw_link::{Listener, Service};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::serve::GRACE;
+use crate::state::Gateway;
+use crowd::Crowd;
+use outage::Outage;
+
+/// How many connections over HTTP there may be at a time.
+const MOST_CONNECTIONS: usize = 1_024;
+/// How many of those beyond are told so at a time; the others are closed without a word.
+const MOST_REFUSALS: usize = 64;
+/// How many commands may be connected at a time.
+const MOST_CALLERS: usize = 1_024;
+/// How long nobody is taken up after the system could not.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Takes up whoever calls over HTTP, until all stops.
+pub(crate) async fn http(listener: TcpListener, router: Router, gateway: Arc<Gateway>) {
+    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let crowd = Crowd::default();
+    let refusals = Arc::new(Semaphore::new(MOST_REFUSALS));
+    let mut tasks = JoinSet::new();
+    let mut outage = Outage::new("HTTP");
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = gateway.stop.cancelled() => break,
+            Some(_) = tasks.join_next() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        let (stream, from) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                wait_out(&mut outage, &error, &gateway.stop).await;
+                continue;
+            }
+        };
+        outage.succeeded();
+        // Answers are written whole; waiting for more to send only makes them late.
+        let _ = stream.set_nodelay(true);
+        let counted = crowd.enter(from.ip());
+        if let Some(counted) = counted
+            && let Ok(permit) = Arc::clone(&room).try_acquire_owned()
+        {
+            let served = connection::serve(stream, from.ip(), router.clone(), Arc::clone(&gateway));
+            tasks.spawn(async move {
+                let _room = (counted, permit);
+                served.await;
+            });
+        } else if let Ok(permit) = Arc::clone(&refusals).try_acquire_owned() {
+            let stop = gateway.stop.clone();
+            tasks.spawn(async move {
+                let _room = permit;
+                connection::refuse(stream, stop).await;
+            });
+        }
+    }
+    drop(listener);
+    end(tasks).await;
+}
+
+/// Takes up commands, until all stops.
+pub(crate) async fn socket(listener: Listener, service: Arc<Service>, stop: CancellationToken) {
+    let room = Arc::new(Semaphore::new(MOST_CALLERS));
+    let mut tasks = JoinSet::new();
+    let mut outage = Outage::new("the socket");
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            Some(_) = tasks.join_next() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        let caller = match accepted {
+            Ok(caller) => caller,
+            Err(error) => {
+                wait_out(&mut outage, &error, &stop).await;
+                continue;
+            }
+        };
+        outage.succeeded();
+        // One that finds no room is dropped, and sees the connection closed.
+        if let Ok(permit) = Arc::clone(&room).try_acquire_owned() {
+            let service = Arc::clone(&service);
+            tasks.spawn(async move {
+                let _room = permit;
+                caller.serve(service).await;
+            });
+        }
+    }
+    drop(listener);
+    end(tasks).await;
+}
+
+/// Leaves those who are being served a moment, and drops them then.
+async fn end(mut tasks: JoinSet<()>) {
+    let all = async { while tasks.join_next().await.is_some() {} };
+    if timeout(GRACE, all).await.is_err() {
+        tasks.shutdown().await;
+    }
+}
+
+/// Tells of an outage once, and waits a moment: trying at once again would take a whole core.
+async fn wait_out(outage: &mut Outage, error: &io::Error, stop: &CancellationToken) {
+    if is_of_the_peer(error) {
+        return;
+    }
+    outage.failed(error);
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = tokio::time::sleep(PAUSE) => {}
+    }
+}
+
+/// Whether it is the one connection that went wrong, not the listening.
+fn is_of_the_peer(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::Interrupted
+    )
+}

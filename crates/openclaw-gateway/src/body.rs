@@ -1,0 +1,176 @@
+//! What comes with a request: only so much of it, and never waited for without end.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody};
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode, header};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::body::{Frame, SizeHint};
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+use tokio::time::{Instant, Sleep};
+
+use crate::problem::{Problem, foreign};
+
+/// How long nothing may come.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// Nothing came for too long.
+#[derive(Debug, Error)]
+#[error("nothing came for {} s", SILENCE.as_secs())]
+struct Silent;
+
+/// Why a body was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// It is larger than it may be.
+    TooLarge,
+    /// It stopped coming.
+    Silent,
+    /// It ended too early.
+    Broken,
+}
+
+/// A body within limits of size and silence. Reading what is beyond them is an error.
+pub(crate) fn guarded(body: Body, limit: usize) -> Body {
+    let patient = Patient {
+        body,
+        silence: None,
+    };
+    Body::new(Limited::new(patient, limit))
+}
+
+/// Whether a request says by itself that it is too large.
+pub(crate) fn check_announced(headers: &HeaderMap, limit: usize) -> Result<(), Problem> {
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.parse::<u64>().ok());
+    match announced {
+        Some(announced) if announced > limit as u64 => Err(too_large(limit)),
+        _ => Ok(()),
+    }
+}
+
+fn too_large(limit: usize) -> Problem {
+    Problem::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "too-large",
+        format!("the request is larger than the limit of {limit} bytes"),
+    )
+}
+
+/// Reads a body that is guarded.
+pub(crate) async fn read(body: Body) -> Result<Bytes, Unread> {
+    match body.collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) => Err(unread(&error)),
+    }
+}
+
+/// Reads a body that is guarded as JSON; one that is empty counts as `{}`.
+pub(crate) async fn json<T: DeserializeOwned>(body: Body, limit: usize) -> Result<T, Problem> {
+    let bytes = read(body).await.map_err(|unread| match unread {
+        Unread::TooLarge => too_large(limit),
+        Unread::Silent => Problem::new(StatusCode::REQUEST_TIMEOUT, "silent", Silent.to_string()),
+        Unread::Broken => Problem::bad_request("the request ended before all of it came"),
+    })?;
+    let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+    serde_json::from_slice(text).map_err(|error| {
+        Problem::new(
+            StatusCode::BAD_REQUEST,
+            "bad-json",
+            format!("the request can't be read: {}", foreign(&error.to_string())),
+        )
+    })
+}
+
+fn unread(error: &axum::Error) -> Unread {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<LengthLimitError>() {
+            return Unread::TooLarge;
+        }
+        if error.is::<Silent>() {
+            return Unread::Silent;
+        }
+        cause = error.source();
+    }
+    Unread::Broken
+}
+
+/// A body that is waited for only for so long each time.
+struct Patient {
+    body: Body,
+    silence: Option<Pin<Box<Sleep>>>,
+}
+
+impl HttpBody for Patient {
+    type Data = Bytes;
+    type Error = axum::BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
+            self.silence = None;
+            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+        }
+        let silence = self
+            .silence
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + SILENCE)));
+        match silence.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Some(Err(Box::new(Silent)))),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json as value};
+
+    use super::*;
+
+    async fn read(body: Body) -> Result<Value, Value> {
+        let guarded = guarded(body, 10);
+        json::<Value>(guarded, 10)
+            .await
+            .map_err(|problem| problem.json())
+    }
+
+    #[tokio::test]
+    async fn what_is_within_the_limit_is_read_and_one_byte_more_is_refused() {
+        assert_eq!(
+            read(Body::from("[12345678]")).await.unwrap(),
+            value!([12_345_678])
+        );
+        assert_eq!(read(Body::empty()).await.unwrap(), value!({}));
+        let error = read(Body::from("[123456789]")).await.unwrap_err();
+        assert_eq!(error["error"]["code"], "too-large");
+        let error = read(Body::from("[1,")).await.unwrap_err();
+        assert_eq!(error["error"]["code"], "bad-json");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_stops_coming_is_given_up_after_half_a_minute() {
+        let stream = futures_util::stream::iter([Ok::<_, std::io::Error>(Bytes::from("["))]);
+        let stream = futures_util::StreamExt::chain(stream, futures_util::stream::pending());
+        let began = Instant::now();
+        let error = read(Body::from_stream(stream)).await.unwrap_err();
+        assert_eq!(error["error"]["code"], "silent");
+        assert_eq!(began.elapsed().as_secs(), SILENCE.as_secs());
+    }
+}

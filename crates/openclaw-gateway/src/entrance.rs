@@ -1,0 +1,129 @@
+//! The way of every request: the door, the limits, the answer, and what is said and counted about it.
+
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use ring::rand::{SecureRandom as _, SystemRandom};
+
+use crate::body;
+use crate::door::{Access, Visitor};
+use crate::headers::{self, Kind};
+use crate::problem::Problem;
+use crate::routes::{self, Route};
+use crate::state::Gateway;
+
+/// Where a connection comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) IpAddr);
+
+/// What ties a request to lines of the log.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// How long that may be, when whoever asks chooses it.
+const REQUEST_ID_LENGTH: usize = 64;
+
+/// Lets a request pass, or not.
+pub(crate) async fn pass(
+    State(gateway): State<Arc<Gateway>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let position = request
+        .extensions()
+        .get::<MatchedPath>()
+        .and_then(|path| routes::position(path.as_str()));
+    let route = position.and_then(|position| routes::TABLE.get(position));
+    let id = request_id(request.headers());
+    request.headers_mut().insert(REQUEST_ID, id.clone());
+
+    let mut response = answer(&gateway, route, request, next).await;
+
+    let kind = match route {
+        Some(route) if response.status().is_success() => route.kind,
+        _ => Kind::Api,
+    };
+    headers::add(response.headers_mut(), kind);
+    response.headers_mut().entry(REQUEST_ID).or_insert(id);
+    gateway.traffic.answered(position, response.status());
+    response
+}
+
+async fn answer(
+    gateway: &Gateway,
+    route: Option<&Route>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (mut parts, inner) = request.into_parts();
+    // Whether something is there is told to those who may know.
+    let access = route.map_or(Access::Closed, |route| route.access);
+    let Some(Peer(peer)) = parts.extensions.get::<Peer>().copied() else {
+        return Problem::internal().into_response();
+    };
+    let from = gateway.door.whence(&parts, peer);
+    parts.extensions.insert(Peer(from));
+    let admitted = gateway.door.admit(&parts, from, access);
+    let visitor = match admitted {
+        Ok(visitor) => visitor,
+        Err(problem) => return problem.into_response(),
+    };
+    parts.extensions.insert::<Visitor>(visitor);
+    // What nobody answers is nobody's to read: that there is nothing here is all there is to say about it.
+    let limit = route
+        .filter(|route| route.takes(&parts.method))
+        .and_then(|route| route.body);
+    let inner = match limit {
+        Some(limit) => {
+            if let Err(problem) = body::check_announced(&parts.headers, limit) {
+                return problem.into_response();
+            }
+            body::guarded(inner, limit)
+        }
+        None => inner,
+    };
+    let request = Request::from_parts(parts, inner);
+    // A mistake in one answer must not take the connection with it, nor leave its client without one.
+    match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+        Ok(response) => response,
+        Err(_) => {
+            tracing::error!("a request made the gateway panic");
+            Problem::internal().into_response()
+        }
+    }
+}
+
+/// What whoever asks calls the request, if that is fit for a log, or a name of ours.
+fn request_id(headers: &HeaderMap) -> HeaderValue {
+    let is_fit = |value: &&HeaderValue| {
+        let fits = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        (1..=REQUEST_ID_LENGTH).contains(&value.len()) && value.as_bytes().iter().all(fits)
+    };
+    if let Some(value) = headers.get(REQUEST_ID).filter(is_fit) {
+        return value.clone();
+    }
+    let mut bytes = [0; 8];
+    // Without random numbers names are not told apart, which is no reason to answer nobody.
+    let _ = SystemRandom::new().fill(&mut bytes);
+    let text = format!("http-{:016x}", u64::from_be_bytes(bytes));
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("http"))
+}
+
+/// What ties a request to lines of the log, for those who answer it.
+pub(crate) fn correlation(headers: &HeaderMap) -> String {
+    let id = request_id(headers);
+    id.to_str().unwrap_or_default().to_owned()
+}
+
+/// An answer for those who come while all stops.
+pub(crate) fn stopping() -> Problem {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "stopping",
+        "the gateway is stopping",
+    )
+}

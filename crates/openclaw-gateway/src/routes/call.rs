@@ -1,0 +1,90 @@
+//! Calls of tools.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use http::{HeaderMap, StatusCode};
+use openclaw_engine::{Blame, CallArguments, CallReport, CallRequest, EngineFailure};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{CALL_BODY, json as answer_json};
+use crate::body;
+use crate::entrance::correlation;
+use crate::problem::Problem;
+use crate::state::Gateway;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    tool: String,
+    #[serde(default)]
+    arguments: Option<Map<String, Value>>,
+    #[serde(default)]
+    agent: Option<String>,
+    #[serde(default)]
+    framed: bool,
+}
+
+/// Calls a tool. Whoever goes away takes the call along: the answer is dropped, which withdraws it.
+pub(super) async fn answer(
+    State(gateway): State<Arc<Gateway>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let wanted: Wanted = body::json(body, CALL_BODY).await?;
+    let tool = wanted.tool.clone();
+    let request = CallRequest {
+        agent: wanted.agent,
+        tool: wanted.tool,
+        arguments: CallArguments {
+            object: wanted.arguments.unwrap_or_default(),
+            words: Vec::new(),
+        },
+        // Nobody says that a person is behind this, so tools that need one's consent don't run.
+        approved: false,
+        framed: wanted.framed,
+        correlation: correlation(&headers),
+    };
+    let began = Instant::now();
+    match gateway.engine.call(request).await {
+        Ok(report) => Ok(answer_json(StatusCode::OK, &report)),
+        Err(failure) if failure.blame == Blame::Operation => Ok(answer_json(
+            StatusCode::OK,
+            &Undone::new(tool, failure, began),
+        )),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+/// A call that was answered with why it was not done: in the shape of those that were, so that programs
+/// have to look in one place.
+#[derive(Serialize)]
+struct Undone {
+    #[serde(flatten)]
+    report: CallReport,
+    error: Value,
+}
+
+impl Undone {
+    fn new(tool: String, failure: EngineFailure, began: Instant) -> Self {
+        let spelled = tool.split_once('/').map(|(server, _)| server.to_owned());
+        let report = CallReport {
+            server: failure.server.clone().or(spelled).unwrap_or_default(),
+            tool,
+            is_error: true,
+            content: vec![json!({ "type": "text", "text": failure.message })],
+            structured_content: None,
+            duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            framed: None,
+        };
+        let mut problem = Problem::from(failure).json();
+        Self {
+            report,
+            error: problem["error"].take(),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The engine over a WebSocket.
+
+mod conversation;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::response::Response;
+use http::StatusCode;
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::door::Visitor;
+use crate::entrance::{Peer, stopping};
+use crate::problem::{Problem, foreign};
+use crate::state::Gateway;
+use crate::wire::Allowance;
+
+/// How large a message may be that comes.
+const MESSAGE: usize = 16 * 1024 * 1024;
+/// How large one may be that goes. What does not fit is told instead of sent.
+const ANSWER: usize = 64 * 1024 * 1024;
+/// What is added to each, and the little ones that may wait beside it.
+const FRAMES: usize = 1024 * 1024;
+/// How much somebody may send who has not said yet who they are: the first message, and little more. The
+/// size of messages is settled when a WebSocket begins, so that it is the connection that is bounded.
+const STRANGER: usize = 17 * 1024;
+
+/// How much is read ahead: each of them has this much, also when nothing is said.
+const READ_AHEAD: usize = 8 * 1024;
+
+/// Goes over to a WebSocket.
+pub(super) async fn answer(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(visitor): Extension<Visitor>,
+    Extension(Peer(from)): Extension<Peer>,
+    Extension(allowance): Extension<Allowance>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Problem> {
+    let upgrade = upgrade.map_err(|rejection| {
+        Problem::new(
+            StatusCode::UPGRADE_REQUIRED,
+            "no-websocket",
+            foreign(&rejection.body_text()),
+        )
+        .header(
+            http::header::UPGRADE,
+            http::HeaderValue::from_static("websocket"),
+        )
+    })?;
+    if gateway.stop.is_cancelled() {
+        return Err(stopping());
+    }
+    let places = match visitor {
+        Visitor::Known => &gateway.websockets,
+        Visitor::Anybody => &gateway.strangers,
+    };
+    let place = Arc::clone(places).try_acquire_owned();
+    let place = place.map_err(|_| no_place())?;
+    if visitor == Visitor::Anybody {
+        allowance.bound(STRANGER);
+    }
+    let guest = Guest {
+        visitor,
+        from,
+        place,
+        allowance,
+    };
+    // Counted from now on, so that nobody stops without waiting for it.
+    let tracked = gateway.conversations.token();
+    let response = upgrade
+        .max_message_size(MESSAGE)
+        .max_frame_size(MESSAGE)
+        .read_buffer_size(READ_AHEAD)
+        .max_write_buffer_size(ANSWER + FRAMES)
+        .on_upgrade(move |socket| async move {
+            let _counted = tracked;
+            conversation::hold(&gateway, socket, guest).await;
+        });
+    Ok(response)
+}
+
+/// Somebody at the other end of a WebSocket.
+struct Guest {
+    visitor: Visitor,
+    from: IpAddr,
+    /// The place that they take.
+    place: OwnedSemaphorePermit,
+    /// How much they may send.
+    allowance: Allowance,
+}
+
+fn no_place() -> Problem {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "too-many-websockets",
+        "there are as many WebSockets as there may be",
+    )
+}

@@ -1,0 +1,248 @@
+//! A connection, as it is read and written: nobody who does not read keeps it, and the end of it does
+//! not take away what was said last.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+use tokio_util::sync::CancellationToken;
+
+/// How long a peer may not read what is written to it.
+const UNREAD: Duration = Duration::from_secs(30);
+/// How long, and how much, is still read after our last word. Closing a connection with something unread
+/// in it resets it, and then the peer may never see that word.
+const LINGER: Duration = Duration::from_secs(1);
+const LINGER_BYTES: usize = 16 * 1024 * 1024;
+
+/// How much a peer may still send before it is known, where that is bounded.
+#[derive(Clone)]
+pub(crate) struct Allowance(Arc<AtomicUsize>);
+
+/// No bound.
+const UNBOUNDED: usize = usize::MAX;
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self(Arc::new(AtomicUsize::new(UNBOUNDED)))
+    }
+}
+
+impl Allowance {
+    /// Only so many bytes from now on.
+    pub(crate) fn bound(&self, bytes: usize) {
+        self.0.store(bytes, Ordering::Relaxed);
+    }
+
+    /// As many as there are, again.
+    pub(crate) fn lift(&self) {
+        self.0.store(UNBOUNDED, Ordering::Relaxed);
+    }
+
+    /// Counts what was read; whether that was still within the bound.
+    fn spend(&self, bytes: usize) -> bool {
+        let left = |left: usize| match left {
+            UNBOUNDED => Some(UNBOUNDED),
+            left => left.checked_sub(bytes),
+        };
+        let (set, get) = (Ordering::Relaxed, Ordering::Relaxed);
+        self.0.fetch_update(set, get, left).is_ok()
+    }
+}
+
+/// A connection.
+pub(crate) struct Wire<S> {
+    stream: S,
+    allowance: Allowance,
+    /// Runs while the peer does not read.
+    unread: Option<Pin<Box<Sleep>>>,
+    /// Runs after our last word.
+    linger: Option<Pin<Box<Sleep>>>,
+    lingered: usize,
+    /// No time is left for lingering when this is cancelled.
+    stop: CancellationToken,
+}
+
+impl<S> Wire<S> {
+    pub(crate) fn new(stream: S, stop: CancellationToken) -> Self {
+        Self {
+            stream,
+            allowance: Allowance::default(),
+            unread: None,
+            linger: None,
+            lingered: 0,
+            stop,
+        }
+    }
+
+    /// The same, for a peer that may only send so much.
+    pub(crate) fn within(mut self, allowance: Allowance) -> Self {
+        self.allowance = allowance;
+        self
+    }
+
+    /// Turns waiting for a peer that does not read into an error, when it has lasted.
+    fn watched<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        outcome: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if outcome.is_ready() {
+            self.unread = None;
+            return outcome;
+        }
+        let unread = self.unread.get_or_insert_with(|| Box::pin(sleep(UNREAD)));
+        ready!(unread.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Wire<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        let read = buffer.filled().len().saturating_sub(before);
+        if self.allowance.spend(read) {
+            return Poll::Ready(Ok(()));
+        }
+        Poll::Ready(Err(io::ErrorKind::InvalidData.into()))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let outcome = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watched(context, outcome)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let outcome = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.watched(context, outcome)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.linger.is_none() {
+            ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+            self.linger = Some(Box::pin(sleep(LINGER)));
+        }
+        let mut scratch = [0; 16 * 1024];
+        loop {
+            if self.stop.is_cancelled() || self.lingered >= LINGER_BYTES {
+                return Poll::Ready(Ok(()));
+            }
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    self.lingered += buffer.filled().len();
+                }
+                Poll::Ready(_) => return Poll::Ready(Ok(())),
+                Poll::Pending => break,
+            }
+        }
+        match &mut self.linger {
+            Some(linger) => linger.as_mut().poll(context).map(Ok),
+            None => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_does_not_read_is_given_up() {
+        let (ours, _theirs) = duplex(10);
+        let mut wire = Wire::new(ours, CancellationToken::new());
+        let began = Instant::now();
+        let error = wire.write_all(&[0; 100]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(began.elapsed().as_secs(), UNREAD.as_secs());
+    }
+
+    #[tokio::test]
+    async fn a_peer_that_sends_more_than_it_may_is_no_longer_read() {
+        let (ours, mut theirs) = duplex(100);
+        let allowance = Allowance::default();
+        let mut wire = Wire::new(ours, CancellationToken::new()).within(allowance.clone());
+        allowance.bound(15);
+        theirs.write_all(&[0; 40]).await.unwrap();
+        wire.read_exact(&mut [0; 15]).await.unwrap();
+        let error = wire.read_exact(&mut [0; 10]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        allowance.lift();
+        wire.read_exact(&mut [0; 15]).await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_reads_slowly_is_waited_for() {
+        let (ours, mut theirs) = duplex(10);
+        let mut wire = Wire::new(ours, CancellationToken::new());
+        let reading = async {
+            for _ in 0..10 {
+                sleep(Duration::from_secs(20)).await;
+                theirs.read_exact(&mut [0; 10]).await.unwrap();
+            }
+        };
+        let bytes = [0; 100];
+        let (written, ()) = tokio::join!(wire.write_all(&bytes), reading);
+        written.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_waits_for_a_peer_that_still_speaks_but_not_for_long() {
+        let (ours, mut theirs) = duplex(1 << 20);
+        let mut wire = Wire::new(ours, CancellationToken::new());
+        let began = Instant::now();
+        let bytes = vec![0; 1 << 20];
+        let speaking = async { while theirs.write_all(&bytes).await.is_ok() {} };
+        tokio::select! {
+            ended = wire.shutdown() => ended.unwrap(),
+            () = speaking => {}
+        }
+        assert!(began.elapsed() <= LINGER);
+
+        let (ours, _theirs) = duplex(10);
+        let mut wire = Wire::new(ours, CancellationToken::new());
+        let began = Instant::now();
+        wire.shutdown().await.unwrap();
+        assert_eq!(began.elapsed(), LINGER);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn there_is_no_time_for_that_when_all_stops() {
+        let (ours, _theirs) = duplex(10);
+        let stop = CancellationToken::new();
+        stop.cancel();
+        let began = Instant::now();
+        Wire::new(ours, stop).shutdown().await.unwrap();
+        assert_eq!(began.elapsed(), Duration::ZERO);
+    }
+}
