@@ -21,19 +21,21 @@ const GRACE: Duration = Duration::from_secs(7);
 #[derive(Clone, Debug)]
 pub(crate) struct Signals {
     first: watch::Receiver<Option<Signal>>,
-    interrupts: Interrupts,
+    interrupts: Diverted,
+    hang_ups: Diverted,
 }
 
-/// Hears Ctrl-C where that stops something smaller than the program.
+/// Hears one signal where it means something else than the end of the program: Ctrl-C may stop
+/// something smaller, and a hang-up may mean that the configuration has changed.
 ///
-/// Only while somebody has said so: else Ctrl-C ends the program, as any other signal.
+/// Only while somebody has said so: else it ends the program, as any other signal.
 #[derive(Clone, Debug)]
-pub(crate) struct Interrupts {
+pub(crate) struct Diverted {
     heard: watch::Receiver<u64>,
     are_caught: Arc<AtomicBool>,
 }
 
-/// As long as this lives, Ctrl-C does not end the program.
+/// As long as this lives, the signal does not end the program.
 #[derive(Debug)]
 pub(crate) struct Caught(Arc<AtomicBool>);
 
@@ -43,11 +45,22 @@ impl Drop for Caught {
     }
 }
 
-impl Interrupts {
-    /// Takes Ctrl-C over.
+impl Diverted {
+    fn new() -> (watch::Sender<u64>, Self) {
+        let (sender, heard) = watch::channel(0);
+        let are_caught = Arc::default();
+        (sender, Self { heard, are_caught })
+    }
+
+    /// Takes the signal over.
     pub(crate) fn catch(&self) -> Caught {
-        self.are_caught.store(true, Ordering::Relaxed);
+        self.catch_for_good();
         Caught(Arc::clone(&self.are_caught))
+    }
+
+    /// Takes the signal over for as long as the program runs.
+    pub(crate) fn catch_for_good(&self) {
+        self.are_caught.store(true, Ordering::Relaxed);
     }
 
     /// Forgets what was heard so far.
@@ -75,36 +88,56 @@ impl Signals {
             platform::Source::new()?
         };
         let (sender, first) = watch::channel(None);
-        let (interrupted, heard) = watch::channel(0);
-        let are_caught = Arc::new(AtomicBool::new(false));
-        let interrupts = Interrupts {
-            heard,
-            are_caught: Arc::clone(&are_caught),
-        };
+        let (interrupted, interrupts) = Diverted::new();
+        let (hung_up, hang_ups) = Diverted::new();
+        let are_caught = [
+            Arc::clone(&interrupts.are_caught),
+            Arc::clone(&hang_ups.are_caught),
+        ];
         std::thread::Builder::new()
             .name("signals".to_owned())
             .spawn(move || {
                 runtime.block_on(async {
                     let signal = loop {
                         match source.next().await {
-                            Signal::Interrupt if are_caught.load(Ordering::Relaxed) => {
+                            Signal::Interrupt if are_caught[0].load(Ordering::Relaxed) => {
                                 interrupted.send_modify(|count| *count += 1);
+                            }
+                            Signal::HangUp if are_caught[1].load(Ordering::Relaxed) => {
+                                hung_up.send_modify(|count| *count += 1);
                             }
                             signal => break signal,
                         }
                     };
                     // Whoever no longer waits for it is about to leave.
                     let _ = sender.send(Some(signal));
-                    let again = tokio::time::timeout(GRACE, source.next()).await;
+                    let again = async {
+                        loop {
+                            match source.next().await {
+                                Signal::HangUp if are_caught[1].load(Ordering::Relaxed) => {}
+                                signal => return signal,
+                            }
+                        }
+                    };
+                    let again = tokio::time::timeout(GRACE, again).await;
                     leave(again.unwrap_or(signal));
                 });
             })?;
-        Ok(Self { first, interrupts })
+        Ok(Self {
+            first,
+            interrupts,
+            hang_ups,
+        })
     }
 
     /// Ctrl-C, for whoever wants to take it over.
-    pub(crate) fn interrupts(&self) -> Interrupts {
+    pub(crate) fn interrupts(&self) -> Diverted {
         self.interrupts.clone()
+    }
+
+    /// Hang-ups, for whoever wants to take them over.
+    pub(crate) fn hang_ups(&self) -> Diverted {
+        self.hang_ups.clone()
     }
 
     /// Waits for the first signal.
@@ -124,7 +157,8 @@ impl Signals {
     pub(crate) fn silent() -> Self {
         Self {
             first: watch::channel(None).1,
-            interrupts: Interrupts::never(),
+            interrupts: Diverted::never(),
+            hang_ups: Diverted::never(),
         }
     }
 
@@ -132,13 +166,14 @@ impl Signals {
     pub(crate) fn heard(signal: Signal) -> Self {
         Self {
             first: watch::channel(Some(signal)).1,
-            interrupts: Interrupts::never(),
+            interrupts: Diverted::never(),
+            hang_ups: Diverted::never(),
         }
     }
 }
 
 #[cfg(test)]
-impl Interrupts {
+impl Diverted {
     /// Nothing will be heard.
     pub(crate) fn never() -> Self {
         Self::by_hand().1
@@ -146,9 +181,7 @@ impl Interrupts {
 
     /// What is heard is up to the sender.
     pub(crate) fn by_hand() -> (watch::Sender<u64>, Self) {
-        let (sender, heard) = watch::channel(0);
-        let are_caught = Arc::default();
-        (sender, Self { heard, are_caught })
+        Self::new()
     }
 }
 

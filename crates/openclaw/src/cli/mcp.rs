@@ -27,9 +27,6 @@ pub(crate) struct McpSubject {
         help_heading = "Global options"
     )]
     pub(crate) agent: Option<String>,
-    /// Starts servers in this process, even where a gateway is running
-    #[arg(long, global = true, help_heading = "Global options")]
-    pub(crate) local: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -334,12 +331,11 @@ mod tests {
     #[test]
     fn the_agent_may_stand_before_and_behind_the_command() {
         for arguments in [
-            &["--agent", "quiet", "--local", "servers"][..],
-            &["servers", "--agent", "quiet", "--local"],
+            &["--agent", "quiet", "servers"][..],
+            &["servers", "--agent", "quiet"],
         ] {
             let subject = mcp(arguments).unwrap().subject;
             assert_eq!(subject.agent.as_deref(), Some("quiet"));
-            assert!(subject.local);
         }
     }
 

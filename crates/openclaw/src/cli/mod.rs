@@ -1,6 +1,7 @@
 //! The commands, their options and their help.
 
 mod agent;
+mod gateway;
 mod import;
 mod mcp;
 
@@ -12,6 +13,7 @@ use clap_complete::Shell;
 use crate::logging::{LogFormat, LogLevel};
 
 pub(crate) use agent::{AgentOptions, ChatOptions, SessionsCommand, SessionsOptions, Store};
+pub(crate) use gateway::{BindWord, GatewayCommand, GatewayOptions, RunOptions};
 pub(crate) use import::ImportOptions;
 pub(crate) use mcp::{
     AuthOptions, CallOptions, ConnectOptions, McpCommand, McpOptions, ReadOptions, TransportWord,
@@ -72,6 +74,9 @@ pub(crate) struct GlobalOptions {
         help_heading = "Global options"
     )]
     pub(crate) log_format: LogFormat,
+    /// Does everything in this process, even where a gateway is running
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub(crate) local: bool,
     /// Writes without colour
     #[arg(long, global = true, help_heading = "Global options")]
     pub(crate) no_color: bool,
@@ -99,6 +104,8 @@ pub(crate) enum Command {
     /// Uses and manages MCP servers
     #[command(arg_required_else_help = true)]
     Mcp(McpOptions),
+    /// Runs the gateway: one process that has all servers, for everybody
+    Gateway(GatewayOptions),
     /// Lists and shows what was said with agents
     Sessions(SessionsOptions),
     /// Shows everything on one screen

@@ -44,6 +44,7 @@ pub(super) fn run(session: &mut Session<'_>, options: AgentOptions) -> Result<Ex
         model: options.model,
         approved: options.yes,
         correlation: session.operation.to_string(),
+        ..ReplyRequest::default()
     };
     let json = options.json.wanted;
     let can_answer = stdin().is_terminal() && session.output.is_watched();

@@ -16,7 +16,8 @@ use openclaw_engine::{
     PromptsReport, ReadReport, ReadRequest, RegistrationKind, ReloadReport, RemovedServer,
     ResourceSummary, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServerReport,
     ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport, SetServer,
-    ShownState, SkillsQuery, SkillsReport, TemplateSummary, ToolReport, ToolsReport, TransportKind,
+    ShownState, SkillsQuery, SkillsReport, StatisticsReport, TemplateSummary, ToolReport,
+    ToolsReport, TransportKind, Watcher,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -168,7 +169,10 @@ impl Engine for Canned {
         if !query.wait && before < 2 {
             servers[5].state = ShownState::Connecting;
         }
-        ready(ServersReport { servers })
+        ready(ServersReport {
+            servers,
+            warnings: Vec::new(),
+        })
     }
 
     fn server(&self, query: OneServer) -> Pending<'_, ServerDetails> {
@@ -192,6 +196,7 @@ impl Engine for Canned {
     fn refresh(&self, _query: OfServer) -> Pending<'_, ServersReport> {
         ready(ServersReport {
             servers: vec![server("tavily")],
+            warnings: Vec::new(),
         })
     }
 
@@ -467,6 +472,14 @@ impl Engine for Canned {
 
     fn secrets(&self, _query: SecretsQuery) -> Pending<'_, SecretsReport> {
         ready(SecretsReport::default())
+    }
+
+    fn statistics(&self) -> Pending<'_, StatisticsReport> {
+        ready(StatisticsReport::default())
+    }
+
+    fn watch<'a>(&'a self, _watcher: &'a dyn Watcher) -> Pending<'a, ()> {
+        Box::pin(std::future::pending())
     }
 
     fn overview(&self) -> Pending<'_, Overview> {

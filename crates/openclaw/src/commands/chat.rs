@@ -33,7 +33,7 @@ use crate::commands::engine::{listen, with_lasting_engine};
 use crate::commands::turn::{Manner, Outcome, Setting, hear};
 use crate::failure::{Exit, Failure};
 use crate::render::{count, name, session_key};
-use crate::signals::Interrupts;
+use crate::signals::Diverted;
 use crate::terminal::KeptModes;
 
 use desk::{Desk, Next, Seating};
@@ -127,7 +127,7 @@ impl Chat<'_> {
     async fn talk(
         &mut self,
         session: &mut Session<'_>,
-        interrupts: &mut Interrupts,
+        interrupts: &mut Diverted,
     ) -> Result<Exit, Failure> {
         self.begin(session).await?;
         let mut has_failed = false;
@@ -249,7 +249,7 @@ impl Chat<'_> {
         &mut self,
         line: &str,
         session: &mut Session<'_>,
-        interrupts: &mut Interrupts,
+        interrupts: &mut Diverted,
     ) -> Result<Then, Failure> {
         match typed(line) {
             Typed::Nothing => Ok(Then::GoOn),
@@ -287,7 +287,7 @@ impl Chat<'_> {
         &mut self,
         message: &str,
         session: &mut Session<'_>,
-        interrupts: &mut Interrupts,
+        interrupts: &mut Diverted,
     ) -> Result<Then, Failure> {
         let attached = self.images.iter().chain(&self.files);
         let attachments = attached.cloned().collect();
@@ -299,6 +299,7 @@ impl Chat<'_> {
             model: self.model.clone(),
             approved: self.approved,
             correlation: session.operation.to_string(),
+            ..ReplyRequest::default()
         };
         let setting = Setting {
             manner: if self.seating.is_person() {

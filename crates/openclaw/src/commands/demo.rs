@@ -17,7 +17,7 @@ use openclaw_config::Overrides;
 
 use crate::commands::Session;
 use crate::commands::configuration::usable_config;
-use crate::commands::engine::{listen, with_engine_until};
+use crate::commands::engine::{listen, with_own_engine};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use place::Place;
@@ -54,13 +54,14 @@ pub(super) fn run(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure
         redactor: session.redactor,
         environment: place.environment(),
         overrides: Overrides::default(),
+        local: true,
         operation: session.operation,
         output: &mut *session.output,
     };
     let config = usable_config(&inner)?;
     let written = place.config_text()?;
     let state = inner.state()?;
-    let facts = with_engine_until(
+    let facts = with_own_engine(
         &mut inner,
         config,
         state,

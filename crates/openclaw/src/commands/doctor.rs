@@ -2,6 +2,7 @@
 
 mod agents;
 mod checks;
+mod gateway;
 mod media;
 
 use openclaw_config::{Config, Launch, ValueOwner};
@@ -96,7 +97,7 @@ impl Scope {
             (Self::Server(wanted), Some(server)) => server == wanted,
             // Errors of the whole file concern every server.
             (Self::Servers | Self::Server(_), None) => {
-                !matches!(finding.area, "state" | "secrets" | "media")
+                !matches!(finding.area, "state" | "secrets" | "media" | "gateway")
             }
         }
     }
@@ -115,6 +116,7 @@ pub(super) fn run(
     let mut state = checks::state_directory(&location.state);
     state.extend(checks::other_openclaw(&location.state));
     let mut findings = checks::configuration(&loaded.report, &location.config);
+    findings.extend(gateway::gateway(session)?);
     if let Some(config) = &loaded.config {
         let search = std::env::var_os("PATH");
         findings.extend(checks::servers(

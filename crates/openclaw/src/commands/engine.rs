@@ -9,11 +9,12 @@ use openclaw_definitions::Definitions;
 use openclaw_engine::{Engine, Pending};
 use openclaw_media::DocumentProgram;
 use openclaw_process::{GuardianProgram, Launcher};
-use openclaw_runtime::{Runtime, RuntimeSetup};
+use openclaw_runtime::{Life, Runtime, RuntimeSetup};
 use openclaw_state::StateDirectory;
 
 use crate::commands::Session;
 use crate::commands::configuration::usable_config;
+use crate::commands::gateway;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::signals::Signals;
@@ -27,14 +28,14 @@ const SILENT_CLOSING: Duration = Duration::from_secs(7);
 const TICK: Duration = Duration::from_millis(100);
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// Asks an engine that has the servers of the configuration.
+/// Asks the engine that has the servers of the configuration: the gateway's where one runs, else one of
+/// our own.
 pub(super) fn with_engine<T>(
     session: &mut Session<'_>,
     question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let config = usable_config(session)?;
-    let (state, signals) = (session.state()?, listen()?);
-    with_engine_until(session, config, state, signals, question)
+    let signals = listen()?;
+    with_found(session, None, signals, Life::Command, question)
 }
 
 /// The same for whoever goes on asking for a long time: servers that are lost come back.
@@ -44,15 +45,35 @@ pub(super) fn with_lasting_engine<T>(
     signals: Signals,
     question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let (state, definitions) = (session.state()?, session.definitions()?);
-    let setup = RuntimeSetup {
-        lasts: true,
-        ..setup(session, config, Some(definitions), state)
-    };
-    with_runtime(session, setup, signals, question)
+    with_found(session, Some(config), signals, Life::Conversation, question)
 }
 
-/// Asks an engine that has the servers of some other configuration.
+fn with_found<T>(
+    session: &mut Session<'_>,
+    config: Option<Config>,
+    signals: Signals,
+    life: Life,
+    question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let runtime = runtime()?;
+    let result = runtime.block_on(async {
+        if let Some(remote) = gateway::found(session).await? {
+            return ask(&remote, signals, session, question).await;
+        }
+        let config = match config {
+            Some(config) => config,
+            None => usable_config(session)?,
+        };
+        let state = session.state()?;
+        let engine = Runtime::open(own_setup(session, config, state, life)?)?;
+        ask(&engine, signals, session, question).await
+    });
+    // What still runs on other threads, such as a lookup of a name, is not waited for.
+    runtime.shutdown_background();
+    result
+}
+
+/// Asks an engine of our own that has the servers of some other configuration, which stands in no file.
 pub(super) fn with_engine_of<T>(
     session: &mut Session<'_>,
     config: Config,
@@ -70,7 +91,7 @@ pub(super) fn with_engine_in<T>(
     question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let signals = listen()?;
-    let setup = setup(session, config, None, state);
+    let setup = setup(session, config, None, state, Life::Command);
     with_runtime(session, setup, signals, question)
 }
 
@@ -98,18 +119,28 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .map_err(|error| cannot_begin(&error))
 }
 
-/// Asks an engine that has the servers of the session's own configuration, and can change it; for
+/// Asks an engine of our own that has the servers of the session's configuration, and can change it; for
 /// whoever has begun to listen before.
-pub(super) fn with_engine_until<T>(
+pub(super) fn with_own_engine<T>(
     session: &mut Session<'_>,
     config: Config,
     state: StateDirectory,
     signals: Signals,
     question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let definitions = session.definitions()?;
-    let setup = setup(session, config, Some(definitions), state);
+    let setup = own_setup(session, config, state, Life::Command)?;
     with_runtime(session, setup, signals, question)
+}
+
+/// What an engine is made of that has the session's own configuration.
+pub(super) fn own_setup(
+    session: &Session<'_>,
+    config: Config,
+    state: StateDirectory,
+    life: Life,
+) -> Result<RuntimeSetup, Failure> {
+    let definitions = session.definitions()?;
+    Ok(setup(session, config, Some(definitions), state, life))
 }
 
 fn setup(
@@ -117,6 +148,7 @@ fn setup(
     config: Config,
     definitions: Option<Definitions>,
     state: StateDirectory,
+    life: Life,
 ) -> RuntimeSetup {
     RuntimeSetup {
         config: Arc::new(config),
@@ -126,7 +158,7 @@ fn setup(
         environment: std::env::vars_os().collect(),
         directory: session.environment.directory().to_owned(),
         launcher: Arc::new(Launcher::new(GuardianProgram::this_program())),
-        lasts: false,
+        life,
         documents: DocumentProgram::this_program(),
     }
 }
@@ -243,6 +275,7 @@ pub(super) mod tests {
             redactor: &redactor,
             environment,
             overrides: Overrides::default(),
+            local: false,
             operation: OperationId::new(),
             output: &mut output,
         };

@@ -10,6 +10,7 @@ mod demo;
 mod doctor;
 mod documents;
 mod engine;
+mod gateway;
 mod keyboard;
 mod mcp;
 mod serving;
@@ -40,6 +41,8 @@ struct Session<'a> {
     redactor: &'a Redactor,
     environment: Environment,
     overrides: Overrides,
+    /// Whether a running gateway is left alone.
+    local: bool,
     operation: OperationId,
     output: &'a mut Output,
 }
@@ -105,6 +108,7 @@ pub(crate) fn run(
         redactor,
         environment,
         overrides,
+        local: cli.global.local,
         operation,
         output,
     };
@@ -113,6 +117,7 @@ pub(crate) fn run(
         Command::DemoServer => demo::serve(session.output),
         Command::Agent(options) => agent::run(&mut session, *options),
         Command::Chat(options) => chat::run(&mut session, *options),
+        Command::Gateway(options) => gateway::run(&mut session, options),
         Command::Sessions(options) => sessions::run(&mut session, options),
         Command::McpServer { agent, .. } => serving::run(&mut session, agent),
         Command::Mcp(options) => mcp::run(&mut session, options),

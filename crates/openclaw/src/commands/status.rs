@@ -3,24 +3,23 @@
 use openclaw_engine::{GatewayReport, Overview};
 
 use crate::commands::Session;
-use crate::commands::configuration::usable_config;
-use crate::commands::engine::{answered, with_engine_of};
+use crate::commands::engine::{answered, with_engine};
 use crate::failure::{Exit, Failure};
 use crate::render;
 
 /// Shows everything on one screen; a configuration that can't be used is a part of it.
 pub(super) fn run(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure> {
-    match usable_config(session) {
-        Ok(config) => with_engine_of(session, config, async |engine, session| {
-            let overview = answered(session.output, "looking", engine.overview()).await?;
-            print(session, &overview, json)?;
-            Ok(Exit::Done)
-        }),
+    let looked = with_engine(session, async |engine, session| {
+        let overview = answered(session.output, "looking", engine.overview()).await?;
+        print(session, &overview, json)?;
+        Ok(Exit::Done)
+    });
+    match looked {
         Err(Failure::Told(told)) if told.exit == Exit::Usage && told.code == "config" => {
             print(session, &nothing_but(told.message), json)?;
             Ok(Exit::Usage)
         }
-        Err(other) => Err(other),
+        other => other,
     }
 }
 

@@ -30,7 +30,7 @@ use tokio::time::MissedTickBehavior;
 use crate::browser::Browser;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::signals::Interrupts;
+use crate::signals::Diverted;
 
 pub(super) use answers::{Answers, yes_or_no};
 pub(super) use stage::Manner;
@@ -83,7 +83,7 @@ pub(super) async fn hear(
     output: &mut Output,
     request: ReplyRequest,
     setting: Setting<'_>,
-    interrupts: Option<&mut Interrupts>,
+    interrupts: Option<&mut Diverted>,
 ) -> Result<Ended, Failure> {
     let mut stage = Stage::new(output, setting.manner, setting.known_lost);
     let (seat, mut questions) = Seat::new(setting.answers.is_some());
@@ -182,7 +182,7 @@ async fn said(standing: &mut Option<Standing>, answers: Option<Answers<'_>>) -> 
 }
 
 /// Waits until the person wants the turn to stop.
-async fn interrupted(interrupts: Option<&mut Interrupts>) {
+async fn interrupted(interrupts: Option<&mut Diverted>) {
     match interrupts {
         Some(interrupts) => interrupts.next().await,
         None => std::future::pending().await,

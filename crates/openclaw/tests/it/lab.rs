@@ -110,6 +110,12 @@ impl Lab {
         calls.count()
     }
 
+    /// Has commands do without a gateway, in tests of what they do by themselves.
+    pub(crate) fn alone(mut self) -> Self {
+        self.home.alone();
+        self
+    }
+
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         let run = self.home.run(arguments);
         assert_eq!(self.processes(), 0, "a process is left: {run}");
@@ -153,8 +159,12 @@ impl Lab {
     }
 
     /// How many processes of the servers that are programs there are: fake ones, and those that
-    /// have the home directory in their command lines.
+    /// have the home directory in their command lines. Those of a gateway that commands ask stay as long
+    /// as it does, and are no commands'.
     pub(crate) fn processes(&self) -> usize {
+        if self.home.has_gateway() {
+            return 0;
+        }
         let markers = self.fakes.iter().map(FakeServer::marker);
         let markers = markers.chain(self.home.path().to_str());
         markers
@@ -172,9 +182,9 @@ impl Lab {
         }
     }
 
-    /// Whether it has servers that are programs.
-    pub(crate) fn has_programs(&self) -> bool {
-        !self.fakes.is_empty()
+    /// Whether the servers that are programs have been started by a command that needs them.
+    pub(crate) fn has_started(&self) -> bool {
+        self.fakes.is_empty() || self.home.has_gateway() || self.processes() > 0
     }
 
     /// Whether all processes are gone before the time is over.
@@ -185,6 +195,7 @@ impl Lab {
 
 impl Drop for Lab {
     fn drop(&mut self) {
+        self.home.stop_gateway();
         if !std::thread::panicking() {
             assert_eq!(self.processes(), 0, "a process is left");
         }

@@ -212,7 +212,7 @@ fn everything_is_on_one_screen() {
     );
     let gateway = ["running", "pid", "uptimeMs", "address"];
     assert_keys(&overview["gateway"], &gateway);
-    assert_eq!(overview["gateway"]["running"], false);
+    assert_eq!(overview["gateway"]["running"], lab.home.has_gateway());
     assert_eq!(overview["servers"].as_array().unwrap().len(), 5);
     assert_keys(
         &overview["agents"][0],

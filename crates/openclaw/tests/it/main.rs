@@ -26,6 +26,8 @@ mod console;
 mod demo;
 #[cfg(test)]
 mod examples;
+#[cfg(test)]
+mod gateway;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod importing;

@@ -56,6 +56,7 @@ fn report(reply: &str) -> ReplyReport {
             output_tokens: 2,
             cached_tokens: 0,
         }),
+        cut_off: false,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::commands::turn::Answers;
 use crate::commands::typed::{TooLong, Typed};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::signals::Interrupts;
+use crate::signals::Diverted;
 use crate::terminal::{self, Unseen};
 
 /// How many lines a message can have where each is typed for itself.
@@ -159,7 +159,7 @@ impl Desk {
         output: &mut Output,
         engine: &dyn Engine,
         agent: Option<&str>,
-        interrupts: &mut Interrupts,
+        interrupts: &mut Diverted,
     ) -> Result<Next, Failure> {
         interrupts.forget();
         if let Kind::Editor { keyboard, .. } = &self.kind {
@@ -188,7 +188,7 @@ async fn edited(
     prompt: &str,
     engine: &dyn Engine,
     agent: Option<&str>,
-    interrupts: &mut Interrupts,
+    interrupts: &mut Diverted,
 ) -> Result<Next, String> {
     {
         let mut line = std::pin::pin!(keyboard.message(prompt));
@@ -219,7 +219,7 @@ async fn lines(
     typed: &Typed,
     prompt: Option<&str>,
     output: &mut Output,
-    interrupts: &mut Interrupts,
+    interrupts: &mut Diverted,
 ) -> Result<Next, Failure> {
     if let Some(prompt) = prompt {
         output.explain(prompt)?;

@@ -11,6 +11,7 @@ use crate::cli::{ConnectOptions, TransportWord};
 use crate::commands::Session;
 use crate::commands::configuration::usable_config;
 use crate::commands::engine::{answered, awaited, with_engine, with_engine_of};
+use crate::commands::gateway;
 use crate::commands::mcp::waiting::Patience;
 use crate::commands::mcp::{definitions, login, servers};
 use crate::failure::{Exit, Failure};
@@ -70,6 +71,7 @@ fn add(
         ..AddedServer::default()
     };
     awaited(write(session, &definitions, prepared, added, options))??;
+    gateway::tell_of_changes(session)?;
     // It may take its time, and everything else is done.
     if is_asked && !options.json.wanted {
         offer_login(session, &name)?;

@@ -10,6 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::commands::Session;
 use crate::commands::configuration::{find_agent, usable_config};
 use crate::commands::engine::{answered, awaited, with_engine, with_engine_of};
+use crate::commands::gateway;
 use crate::commands::mcp::waiting::Patience;
 use crate::commands::mcp::words;
 use crate::failure::{Exit, Failure};
@@ -45,8 +46,9 @@ pub(super) fn set(
         name: name.clone(),
     };
     let definitions = session.definitions()?;
+    let written = awaited(definitions.set(&server))??;
+    gateway::tell_of_changes(session)?;
     awaited(async {
-        let written = definitions.set(&server).await?;
         session.output.warn(&written.warnings)?;
         let path = written.config;
         if !json {
@@ -97,6 +99,7 @@ pub(super) fn remove(
     }
     let definitions = session.definitions()?;
     let written = awaited(definitions.remove(&server, &before))??;
+    gateway::tell_of_changes(session)?;
     let path = written.config;
     // The keyring may take its time.
     if !json {

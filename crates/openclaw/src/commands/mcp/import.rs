@@ -15,6 +15,7 @@ use crate::cli::ImportOptions;
 use crate::commands::Session;
 use crate::commands::configuration::{find_agent, usable_config};
 use crate::commands::engine::awaited;
+use crate::commands::gateway;
 use crate::commands::mcp::waiting::Patience;
 use crate::failure::{Exit, Failure, Told};
 use crate::render::{self, ImportLine, ImportOutcome, ImportReport, ImportedFile};
@@ -22,7 +23,11 @@ use crate::render::{self, ImportLine, ImportOutcome, ImportReport, ImportedFile}
 use standing::Standing;
 
 pub(super) fn run(session: &mut Session<'_>, options: &ImportOptions) -> Result<Exit, Failure> {
-    awaited(import(session, options))?
+    let imported = awaited(import(session, options))?;
+    if !options.dry_run {
+        gateway::tell_of_changes(session)?;
+    }
+    imported
 }
 
 async fn import(session: &mut Session<'_>, options: &ImportOptions) -> Result<Exit, Failure> {

@@ -33,11 +33,7 @@ use crate::render::Page;
 pub(super) use servers::settled;
 
 pub(super) fn run(session: &mut Session<'_>, options: McpOptions) -> Result<Exit, Failure> {
-    let subject = options.subject;
-    if subject.local {
-        tracing::debug!("servers are started in this process");
-    }
-    let agent = subject.agent;
+    let agent = options.subject.agent;
     if let Some(name) = &agent {
         check_agent(session, name)?;
     }

@@ -207,6 +207,9 @@ pub(super) fn probe(
     with_engine(session, async |engine, session| {
         let report = settled(engine, session, agent.clone()).await?;
         print_list(engine, session, agent, &report, json).await?;
+        if !json {
+            session.output.warn(&report.warnings)?;
+        }
         Ok(verdict(&report))
     })
 }
@@ -270,6 +273,9 @@ pub(super) fn refresh(
         };
         let report = answered(session.output, "listing again", engine.refresh(query)).await?;
         print_list(engine, session, agent, &report, json).await?;
+        if !json {
+            session.output.warn(&report.warnings)?;
+        }
         Ok(verdict(&report))
     })
 }

@@ -34,8 +34,11 @@ fn chat_at(kind: Kind, lab: &Lab, arguments: &[&str]) -> Console {
     let console = Console::start(kind, &lab.home.command(&all));
     // A program that is just being started can't be told from others: whoever leaves by then would find
     // nothing, and then something.
-    let has_started = || !lab.has_programs() || lab.processes() > 0;
-    assert!(wait_until(SOON, has_started), "{}", console.screen());
+    assert!(
+        wait_until(SOON, || lab.has_started()),
+        "{}",
+        console.screen()
+    );
     console
 }
 
@@ -51,8 +54,11 @@ fn chat_through(lab: &Lab, line: &str, arguments: &[&str]) -> Console {
         shell.env(name, value.unwrap_or_default());
     }
     let console = Console::start(Kind::default(), &shell);
-    let has_started = || !lab.has_programs() || lab.processes() > 0;
-    assert!(wait_until(SOON, has_started), "{}", console.screen());
+    assert!(
+        wait_until(SOON, || lab.has_started()),
+        "{}",
+        console.screen()
+    );
     console
 }
 

@@ -104,8 +104,8 @@ impl Witness {
         };
         assert!(has("openclaw.log") && has("tokens"), "{files:?}");
         for path in files {
-            // A configuration says what it was made to say.
-            if path.ends_with("openclaw.json") {
+            // A configuration says what it was made to say, and a socket has nothing to be read.
+            if path.ends_with("openclaw.json") || !path.is_file() {
                 continue;
             }
             let bytes = fs::read(&path).unwrap();

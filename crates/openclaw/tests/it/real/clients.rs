@@ -1,6 +1,7 @@
 //! MCP clients that others wrote, with the agent as their tool.
 
 mod fastmcp;
+mod openai;
 mod programs;
 
 use std::io::Write as _;

@@ -3,7 +3,7 @@ use crate::commands::typed::tests::typing;
 
 async fn messages(prompt: Option<&str>, typed: &[&'static str]) -> (Vec<Next>, String) {
     let (mut output, _, stderr) = Output::kept(false);
-    let mut interrupts = Interrupts::never();
+    let mut interrupts = Diverted::never();
     let keyboard = typing(typed);
     let mut all = Vec::new();
     loop {
@@ -35,7 +35,7 @@ async fn a_line_that_ends_with_a_backslash_goes_on_where_somebody_types() {
 #[tokio::test]
 async fn an_interrupt_ends_the_wait_and_takes_no_line() {
     let (mut output, _, _) = Output::kept(false);
-    let (sender, mut interrupts) = Interrupts::by_hand();
+    let (sender, mut interrupts) = Diverted::by_hand();
     let keyboard = Typed::never();
     sender.send_modify(|count| *count += 1);
     let next = lines(&keyboard, Some("> "), &mut output, &mut interrupts).await;

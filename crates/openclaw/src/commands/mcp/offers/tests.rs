@@ -99,6 +99,7 @@ fn read_blob(is_terminal: bool) -> (Vec<u8>, String) {
             redactor: session.redactor,
             environment: session.environment.clone(),
             overrides: session.overrides.clone(),
+            local: false,
             operation: session.operation,
             output: &mut output,
         };

@@ -66,6 +66,7 @@ fn a_person_sees_which_servers_are_waited_for() {
         redactor: &redactor,
         environment: openclaw_config::Environment::new([], None, directory.path()),
         overrides: openclaw_config::Overrides::default(),
+        local: false,
         operation: crate::operation::OperationId::new(),
         output: &mut output,
     };

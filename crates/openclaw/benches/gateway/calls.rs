@@ -1,0 +1,86 @@
+//! A call over the gateway's HTTP, beside the pipe and beside other gateways.
+
+use std::time::Duration;
+
+use openclaw_testkit::figures::median;
+
+use crate::sheet::{Sheet, WayFigures, millis};
+use crate::ways::Way;
+
+/// How often all take turns, so that a busy moment hits all alike.
+const ROUNDS: usize = 15;
+/// How many calls are made one by one in a round.
+const CALLS: usize = 200;
+/// How many are made with some in flight.
+const CALLS_IN_FLIGHT: usize = 1_000;
+/// What a call may take longer than over the pipe.
+const BUDGET: Duration = Duration::from_micros(300);
+
+/// What one way gave, round by round.
+#[derive(Default)]
+struct Rounds {
+    halves: Vec<Duration>,
+    mosts: Vec<Duration>,
+    rates: Vec<f64>,
+}
+
+pub(crate) fn measure(sheet: &mut Sheet) {
+    let mut ways = Way::all();
+    for way in &mut ways {
+        way.one_by_one(CALLS);
+        way.rate(CALLS_IN_FLIGHT);
+    }
+    let mut measured: Vec<Rounds> = ways.iter().map(|_| Rounds::default()).collect();
+    for round in 0..ROUNDS {
+        for turn in 0..ways.len() {
+            // Nobody is always behind the same one.
+            let at = (round + turn) % ways.len();
+            let mut took = ways[at].one_by_one(CALLS);
+            took.sort_unstable();
+            measured[at].halves.push(took[CALLS / 2]);
+            measured[at].mosts.push(took[CALLS * 99 / 100]);
+        }
+        for turn in 0..ways.len() {
+            let at = (round + turn) % ways.len();
+            let rate = ways[at].rate(CALLS_IN_FLIGHT);
+            measured[at].rates.push(rate);
+        }
+    }
+    for (way, rounds) in ways.iter().zip(&measured) {
+        sheet.way(WayFigures {
+            name: way.name.clone(),
+            half: median(rounds.halves.clone()),
+            most: median(rounds.mosts.clone()),
+            rate: middle(rounds.rates.clone()),
+        });
+    }
+    judge(sheet, &measured[0], &measured[1]);
+}
+
+/// Ours beside the limit, each round by itself: what disturbs a round disturbs both.
+fn judge(sheet: &mut Sheet, limit: &Rounds, ours: &Rounds) {
+    let both = limit.halves.iter().zip(&ours.halves);
+    let more = median(
+        both.map(|(limit, ours)| ours.saturating_sub(*limit))
+            .collect(),
+    );
+    sheet.judge(
+        "p50 of a call over HTTP, more than over the pipe",
+        &millis(more),
+        "0.3 ms",
+        more <= BUDGET,
+    );
+    let both = limit.rates.iter().zip(&ours.rates);
+    let share = middle(both.map(|(limit, ours)| ours / limit).collect());
+    sheet.judge(
+        "calls a second with 16 in flight, of the pipe's",
+        &format!("{:.0} %", share * 100.0),
+        "50 %",
+        share >= 0.5,
+    );
+}
+
+fn middle(mut figures: Vec<f64>) -> f64 {
+    figures.sort_unstable_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}

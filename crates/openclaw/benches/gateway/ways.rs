@@ -1,0 +1,92 @@
+//! The ways to call the same tool of the same server.
+
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::gateway::Gateway;
+use crate::keep_alive::{Exchange, Request, rate};
+use crate::peers::{Peer, everything, everything_program, node};
+use crate::pipe::Pipe;
+
+/// What the gateway's HTTP is called.
+pub(crate) const OURS: &str = "openclaw gateway, HTTP";
+
+/// How many calls are in flight at once.
+const IN_FLIGHT: usize = 16;
+
+/// One way, open.
+pub(crate) struct Way {
+    pub(crate) name: String,
+    kind: Kind,
+}
+
+enum Kind {
+    Pipe(Pipe),
+    Http {
+        /// One for each that can be in flight.
+        requests: Vec<Request>,
+        _behind: Behind,
+    },
+}
+
+/// What is kept running behind a way.
+pub(crate) enum Behind {
+    Ours { _gateway: Gateway },
+    Theirs { _peer: Peer },
+}
+
+impl Way {
+    /// All of them, the limit first and ours second.
+    pub(crate) fn all() -> Vec<Self> {
+        let mut server = Command::new(node());
+        server.arg(everything_program()).arg("stdio");
+        let pipe = Self {
+            name: "raw pipe, the limit".to_owned(),
+            kind: Kind::Pipe(Pipe::open(&mut server)),
+        };
+        let gateway = Gateway::start(&everything(1)).all_ready(1);
+        let body = json!({ "tool": "everything0/echo", "arguments": { "message": "hello" } });
+        let address = gateway.address();
+        let request = address.post("/api/mcp/call", &body.to_string(), "Echo: hello");
+        let ours = vec![request; IN_FLIGHT];
+        let ours = Self::http(OURS.to_owned(), ours, Behind::Ours { _gateway: gateway });
+        let (hub, proxy) = (Peer::hub(1), Peer::proxy(1));
+        let (rest, session) = (hub.rest_call(), proxy.session_calls(IN_FLIGHT));
+        let rest = vec![rest; IN_FLIGHT];
+        let hub = Self::http(hub.name.clone(), rest, Behind::Theirs { _peer: hub });
+        let proxy = Self::http(proxy.name.clone(), session, Behind::Theirs { _peer: proxy });
+        vec![pipe, ours, hub, proxy]
+    }
+
+    fn http(name: String, requests: Vec<Request>, behind: Behind) -> Self {
+        let kind = Kind::Http {
+            requests,
+            _behind: behind,
+        };
+        Self { name, kind }
+    }
+
+    /// So many calls, one after the other. Each time over a new connection: one that was not used for a
+    /// while may have been closed.
+    pub(crate) fn one_by_one(&mut self, count: usize) -> Vec<Duration> {
+        match &mut self.kind {
+            Kind::Pipe(pipe) => (0..count).map(|_| pipe.timed()).collect(),
+            Kind::Http { requests, .. } => {
+                let request = &requests[0];
+                let mut exchange = Exchange::open(request);
+                exchange.once(request);
+                (0..count).map(|_| exchange.timed(request)).collect()
+            }
+        }
+    }
+
+    /// Calls each second with as many in flight as can be.
+    pub(crate) fn rate(&mut self, total: usize) -> f64 {
+        match &mut self.kind {
+            Kind::Pipe(pipe) => pipe.rate(IN_FLIGHT, total),
+            Kind::Http { requests, .. } => rate(requests, total),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Whether a gateway runs, and how it is.
+
+use std::time::Duration;
+
+use openclaw_content::shown_line;
+use openclaw_engine::{Engine as _, GatewayReport, Overview, ServerReport, ShownState};
+use openclaw_link::{Greeting, NoGateway, Remote};
+use serde_json::{Value as Json, json};
+
+use super::found::{VERSION, is_between, not_reached};
+use crate::commands::Session;
+use crate::commands::engine::awaited;
+use crate::failure::{Exit, Failure};
+use crate::render;
+
+/// How long it may take to say how it is.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How much of a line is shown.
+const LINE: usize = 200;
+
+pub(super) fn run(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure> {
+    let state = session.location()?.state;
+    let found = awaited(async {
+        let remote = match Remote::connect(&state, VERSION).await {
+            Ok(remote) => remote,
+            Err(NoGateway::Absent) => return Ok(None),
+            Err(error) => return Err(not_reached(&error)),
+        };
+        let overview = tokio::time::timeout(PATIENCE, remote.overview()).await;
+        let overview = overview.map_err(|_| {
+            let pid = remote.greeting().pid;
+            let message = format!("the gateway (PID {pid}) does not answer");
+            Failure::failed("gateway-unreachable", message)
+        })??;
+        Ok(Some((remote.greeting().clone(), overview)))
+    })??;
+    match found {
+        None if is_between(&state) => {
+            let message = "a gateway is starting or stopping, and can't be asked";
+            Err(Failure::failed("gateway-unreachable", message))
+        }
+        None => {
+            if json {
+                session.output.print_report(&GatewayReport::default())?;
+            } else {
+                session.output.print("no gateway runs\n")?;
+                session
+                    .output
+                    .explain("hint: `openclaw gateway` runs one\n")?;
+            }
+            Ok(Exit::Failed)
+        }
+        Some((greeting, overview)) => {
+            if json {
+                session.output.print_report(&report(&greeting, &overview))?;
+            } else {
+                let text = told(&greeting, &overview);
+                session.output.print(&text)?;
+            }
+            Ok(Exit::Done)
+        }
+    }
+}
+
+/// Servers that a person would want to know about.
+fn troubled(overview: &Overview) -> impl Iterator<Item = &ServerReport> {
+    overview.servers.iter().filter(|server| {
+        matches!(
+            server.state,
+            ShownState::Failed | ShownState::Restarting | ShownState::NeedsAuth
+        )
+    })
+}
+
+fn health(overview: &Overview) -> &'static str {
+    let is_well = overview.config_error.is_none() && troubled(overview).next().is_none();
+    if is_well { "ok" } else { "degraded" }
+}
+
+fn report(greeting: &Greeting, overview: &Overview) -> Json {
+    json!({
+        "running": true,
+        "pid": greeting.pid,
+        "uptimeMs": overview.gateway.uptime_ms,
+        "address": greeting.address,
+        "version": greeting.version,
+        "health": health(overview),
+        "config": greeting.config,
+        "configError": overview.config_error,
+    })
+}
+
+fn told(greeting: &Greeting, overview: &Overview) -> String {
+    let uptime = overview.gateway.uptime_ms.map(Duration::from_millis);
+    let uptime = uptime.map_or_else(String::new, |it| format!(", up {}", period(it)));
+    let mut text = format!(
+        "gateway {} at {} (PID {}, version {}{uptime})\n  config: {}\n",
+        health(overview),
+        greeting.address,
+        greeting.pid,
+        greeting.version,
+        render::name(&greeting.config),
+    );
+    let ready = overview.servers.iter();
+    let ready = ready.filter(|it| it.state == ShownState::Ready).count();
+    text.push_str(&format!(
+        "  servers: {ready} of {} ready\n",
+        overview.servers.len()
+    ));
+    for server in troubled(overview) {
+        let (words, _) = render::status_words(server);
+        text.push_str(&format!("    {}: {words}\n", render::name(&server.name)));
+    }
+    if let Some(error) = &overview.config_error {
+        text.push_str("  the configuration on disk can't be used, an earlier one is in force:\n");
+        for line in error.lines() {
+            text.push_str(&format!("    {}\n", shown_line(line, LINE)));
+        }
+    }
+    text
+}
+
+/// A period of time in its two largest units.
+fn period(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, _) => format!("{minutes} min {} s", seconds % 60),
+        (0, _, _) => format!("{hours} h {} min", minutes % 60),
+        (_, _, _) => format!("{days} d {} h", hours % 24),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_are_told_in_two_units() {
+        for (seconds, told) in [
+            (0, "0 s"),
+            (59, "59 s"),
+            (61, "1 min 1 s"),
+            (3_600, "1 h 0 min"),
+            (90_061, "1 d 1 h"),
+        ] {
+            assert_eq!(period(Duration::from_secs(seconds)), told);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Running a gateway: everything in place, one line that says so, then waiting for the end.
+
+use std::io::{IsTerminal as _, stdin};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use openclaw_config::{Config, Gateway};
+use openclaw_engine::Engine;
+use openclaw_gateway::{BindError, Followed, GatewaySetup, Occupant};
+use openclaw_link::{Listener, Remote};
+use openclaw_process::Launcher;
+use openclaw_runtime::{Life, Runtime};
+use openclaw_state::{FileLock, LockError, StateDirectory, layout};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::found::VERSION;
+use super::{settings, unit};
+use crate::cli::RunOptions;
+use crate::commands::Session;
+use crate::commands::configuration::usable_config;
+use crate::commands::engine::{listen, own_setup};
+use crate::failure::{Exit, Failure};
+use crate::signals::Signals;
+
+/// How many threads answer. Most of the work is waiting.
+const WORKERS: usize = 2;
+/// How long stopping may take: a server that does not want to go takes five seconds of it.
+const STOPPING: Duration = Duration::from_millis(5_900);
+/// How much of that is left for what does not go at all.
+const LAST: Duration = Duration::from_millis(500);
+
+pub(super) fn run(session: &mut Session<'_>, options: &RunOptions) -> Result<Exit, Failure> {
+    // Looked at before they are read: what somebody writes while we start is a change all the same.
+    let followed = Followed::now(&session.definitions()?.files());
+    let config = usable_config(session)?;
+    let gateway = settings::settings(&config)?;
+    let address = settings::address(&gateway, options)?;
+    let state = session.state()?;
+    let signals = listen()?;
+    openclaw_process::raise_descriptor_limit();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed("system", format!("cannot begin: {error}")))?;
+    let wish = Wish {
+        config,
+        gateway,
+        address,
+        followed,
+    };
+    let served = runtime.block_on(begin(session, wish, state, signals));
+    // What still runs on other threads, such as a lookup of a name, is not waited for.
+    runtime.shutdown_background();
+    served
+}
+
+/// What is to run, and where.
+struct Wish {
+    config: Config,
+    gateway: Gateway,
+    address: SocketAddr,
+    /// The files of the configuration, as they were before it was read.
+    followed: Followed,
+}
+
+/// Puts everything into its place, what can fail before what others would notice, and serves.
+async fn begin(
+    session: &mut Session<'_>,
+    wish: Wish,
+    state: StateDirectory,
+    signals: Signals,
+) -> Result<Exit, Failure> {
+    let Wish {
+        config,
+        gateway,
+        address,
+        followed,
+    } = wish;
+    // Held until everything has ended: whoever has it is the gateway of this directory.
+    let _alone = alone(&state).await?;
+    let http = openclaw_gateway::bind(address).await;
+    let http = http.map_err(|error| not_bound(&error))?;
+    let address = http.local_addr().unwrap_or(address);
+    let path = session.location()?.config.display().to_string();
+    let setup = own_setup(session, config, state.clone(), Life::Gateway)?;
+    let launcher = Arc::clone(&setup.launcher);
+    let credential = settings::credential(
+        session,
+        &setup.config,
+        &gateway,
+        &state,
+        &launcher,
+        address.ip().is_loopback(),
+    );
+    let credential = credential.await?;
+    let engine = Arc::new(Runtime::open(setup)?);
+    engine.serves_at(url(address));
+    let socket = Listener::bind(state.path()).map_err(|error| {
+        let path = state.path().join(layout::GATEWAY_SOCKET);
+        let message = format!("cannot listen at {}: {error}", path.display());
+        Failure::failed("gateway", message)
+    });
+    let files = Arc::clone(&engine);
+    let stop = CancellationToken::new();
+    let mut serving = JoinSet::new();
+    let served = async {
+        serving.spawn(openclaw_gateway::serve(GatewaySetup {
+            engine: engine.clone(),
+            http,
+            socket: socket?,
+            credential,
+            allowed_hosts: gateway.allowed_hosts,
+            public_url: gateway.public_url,
+            configuration_files: Box::new(move || files.configuration_files()),
+            followed,
+            config: path,
+            version: VERSION,
+            stop: stop.clone(),
+        }));
+        tell_ready(session, address)?;
+        until_stopped(&mut serving, &engine, signals, &stop).await
+    };
+    let served = served.await;
+    stop.cancel();
+    unit::notify("STOPPING=1");
+    close(serving, &engine, &launcher).await;
+    served
+}
+
+/// Waits until somebody wants us to stop; that nobody is served any longer is a failure.
+async fn until_stopped(
+    serving: &mut JoinSet<()>,
+    engine: &Arc<Runtime>,
+    mut signals: Signals,
+    stop: &CancellationToken,
+) -> Result<Exit, Failure> {
+    let mut hang_ups = signals.hang_ups();
+    // For good: whoever ends a session hangs up on everybody, those who are about to stop included.
+    hang_ups.catch_for_good();
+    let has_terminal = stdin().is_terminal();
+    // One at a time, and beside everything else: a disk may take its time.
+    let mut reloads = JoinSet::new();
+    loop {
+        tokio::select! {
+            biased;
+            signal = signals.first() => {
+                tracing::info!("the gateway stops: {signal:?}");
+                return Ok(Exit::Done);
+            }
+            () = stop.cancelled() => {
+                tracing::info!("the gateway stops: somebody asked for it");
+                return Ok(Exit::Done);
+            }
+            Some(ended) = serving.join_next() => {
+                let reason = ended.err().map(|error| format!(": {error}"));
+                let message = format!("nobody is served any longer{}", reason.unwrap_or_default());
+                return Err(Failure::failed("gateway", message));
+            }
+            () = hang_ups.next() => {
+                // The terminal that it was started in is gone, and nobody could stop it any more.
+                if has_terminal && !stdin().is_terminal() {
+                    tracing::info!("the gateway stops: its terminal is gone");
+                    return Ok(Exit::Done);
+                }
+                if reloads.is_empty() {
+                    let engine = Arc::clone(engine);
+                    reloads.spawn(async move { reload(&*engine).await });
+                }
+            }
+            Some(_) = reloads.join_next() => {}
+        }
+    }
+}
+
+/// Ends everything: whoever is being served has a moment, and the servers are asked to leave meanwhile.
+async fn close(mut serving: JoinSet<()>, engine: &Runtime, launcher: &Launcher) {
+    let until = Instant::now() + STOPPING;
+    let ending = async {
+        let served = async { while serving.join_next().await.is_some() {} };
+        tokio::join!(served, engine.close())
+    };
+    if timeout_at(until - LAST, ending).await.is_err() {
+        tracing::warn!("something did not end in time and is ended by force");
+    }
+    // What was still being started is not known to be a server yet.
+    if timeout_at(until, launcher.close()).await.is_err() {
+        tracing::warn!("some programs are left to the guardian");
+    }
+}
+
+/// Reads the configuration anew; the log says what came of it.
+async fn reload(engine: &dyn Engine) {
+    match engine.reload().await {
+        Ok(report) => tracing::info!(
+            added = report.added.len(),
+            changed = report.changed.len(),
+            removed = report.removed.len(),
+            "the configuration was read anew"
+        ),
+        Err(failure) => {
+            tracing::error!("the configuration can't be used, nothing was changed: {failure}");
+        }
+    }
+}
+
+/// Makes sure that this is the only gateway of the state directory. The lock of one that was killed was
+/// freed with it.
+async fn alone(state: &StateDirectory) -> Result<FileLock, Failure> {
+    let path = state.path().join(layout::GATEWAY_LOCK);
+    match FileLock::acquire(&path, Duration::ZERO) {
+        Ok(lock) => Ok(lock),
+        Err(LockError::Busy { .. }) => {
+            let who = match Remote::connect(state.path(), VERSION).await {
+                Ok(remote) => {
+                    let greeting = remote.greeting();
+                    format!(" at {} (PID {})", greeting.address, greeting.pid)
+                }
+                // Its lock is all that is known of it.
+                Err(_) => String::new(),
+            };
+            let message = format!("a gateway runs already{who}");
+            Err(Failure::failed("gateway-runs", message)
+                .hint("`openclaw gateway stop` stops it; another profile can have its own"))
+        }
+        Err(error @ LockError::Io { .. }) => Err(Failure::failed("state", error.to_string())),
+    }
+}
+
+fn not_bound(error: &BindError) -> Failure {
+    let failure = Failure::failed("address", error.to_string());
+    match error {
+        BindError::InUse { occupant, .. } => failure.hint(match occupant {
+            Occupant::TypeScript => {
+                "stop it with its own `openclaw gateway stop`, or choose another port with `--port`"
+            }
+            Occupant::Gateway { .. } => {
+                "it has another state directory; choose another port with `--port` or `gateway.port`"
+            }
+            Occupant::Unknown => "choose another port with `--port` or `gateway.port`",
+        }),
+        BindError::Refused { .. } => failure,
+    }
+}
+
+/// Says that everything is in place, to whoever looks and to whoever started us.
+fn tell_ready(session: &mut Session<'_>, address: SocketAddr) -> Result<(), Failure> {
+    let pid = std::process::id();
+    let address = url(address);
+    let line = format!("gateway ready at {address} (PID {pid})\n");
+    session.output.print(&line)?;
+    unit::notify(&format!("READY=1\nMAINPID={pid}"));
+    tracing::info!("the gateway is ready at {address}");
+    Ok(())
+}
+
+fn url(address: SocketAddr) -> String {
+    format!("http://{address}")
+}
