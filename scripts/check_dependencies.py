@@ -101,7 +101,9 @@ OWN_DEPENDENCIES = {
         "openclaw-definitions",
         "openclaw-demo-server",
         "openclaw-engine",
+        "openclaw-gateway",
         "openclaw-import",
+        "openclaw-link",
         "openclaw-mcp-server",
         "openclaw-media",
         "openclaw-process",
@@ -127,6 +129,15 @@ OWN_DEPENDENCIES = {
     },
     "openclaw-demo-server": set(),
     "openclaw-engine": set(),
+    "openclaw-gateway": {
+        "openclaw-config",
+        "openclaw-content",
+        "openclaw-engine",
+        "openclaw-link",
+        "openclaw-secrets",
+        "openclaw-state",
+        "openclaw-testkit",
+    },
     "openclaw-http": {"openclaw-secrets", "openclaw-testkit"},
     "openclaw-import": {"openclaw-config", "openclaw-secrets", "openclaw-state"},
     "openclaw-media": {
@@ -139,6 +150,7 @@ OWN_DEPENDENCIES = {
         "openclaw-state",
         "openclaw-testkit",
     },
+    "openclaw-link": {"openclaw-engine", "openclaw-testkit"},
     "openclaw-mcp": {
         "openclaw-config",
         "openclaw-content",
