@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
@@ -97,6 +98,17 @@ async fn answer(
     }
 }
 
+/// The name of the first request of this run. Nobody has to be unable to guess names: they only tell
+/// requests apart, those of other runs included.
+static FIRST: LazyLock<u64> = LazyLock::new(|| {
+    let mut bytes = [0; 8];
+    // Without random numbers names of other runs are not told apart, which is no reason to answer nobody.
+    let _ = SystemRandom::new().fill(&mut bytes);
+    u64::from_be_bytes(bytes)
+});
+/// How many requests were given a name.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
 /// What whoever asks calls the request, if that is fit for a log, or a name of ours.
 fn request_id(headers: &HeaderMap) -> HeaderValue {
     let is_fit = |value: &&HeaderValue| {
@@ -106,10 +118,8 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     if let Some(value) = headers.get(REQUEST_ID).filter(is_fit) {
         return value.clone();
     }
-    let mut bytes = [0; 8];
-    // Without random numbers names are not told apart, which is no reason to answer nobody.
-    let _ = SystemRandom::new().fill(&mut bytes);
-    let text = format!("http-{:016x}", u64::from_be_bytes(bytes));
+    let number = FIRST.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+    let text = format!("http-{number:016x}");
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("http"))
 }
 

@@ -44,7 +44,8 @@ pub(super) async fn answer(
             object: wanted.arguments.unwrap_or_default(),
             words: Vec::new(),
         },
-        // Nobody says that a person is behind this, so tools that need one's consent don't run.
+        // Nobody says that a person is behind this: the configuration decides about tools that need one's
+        // consent.
         approved: false,
         framed: wanted.framed,
         correlation: correlation(&headers),
