@@ -61,6 +61,7 @@ impl Caller<'_> {
             persons: Some(&of_call),
             approval,
             progress: Some(of_call.progress()),
+            for_model: true,
         });
         answer(call, Box::pin(outcome).await)
     }

@@ -68,6 +68,7 @@ impl Servers {
             persons: None,
             approval: Approval::Given,
             progress: None,
+            for_model: true,
         };
         let of = ResultOf {
             server: asked.server,

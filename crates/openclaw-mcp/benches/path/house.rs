@@ -82,6 +82,7 @@ impl House {
             persons: None,
             approval: Approval::Ask(None),
             progress: None,
+            for_model: true,
         };
         self.servers.call(call).await
     }

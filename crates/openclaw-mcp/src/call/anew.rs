@@ -97,6 +97,7 @@ impl<'a> Call<'a> {
             persons: self.persons,
             approval: self.approval,
             progress: self.progress.clone(),
+            for_model: self.for_model,
         }
     }
 }

@@ -86,6 +86,8 @@ pub struct Call<'a> {
     pub approval: Approval<'a>,
     /// Who hears of its progress.
     pub progress: Option<ProgressListener>,
+    /// Whether a model reads the result; what it would read is made only then.
+    pub for_model: bool,
 }
 
 /// Knows the person behind a call.

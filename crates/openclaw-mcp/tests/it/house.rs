@@ -149,6 +149,7 @@ impl House {
             persons: None,
             approval: Approval::Given,
             progress: None,
+            for_model: true,
         };
         self.servers.call(call).await
     }

@@ -220,6 +220,7 @@ async fn a_person_is_asked_only_where_everything_is_asked_about() {
                 persons: None,
                 approval: Approval::Ask(Some(&asked)),
                 progress: None,
+                for_model: true,
             };
             found.push(house.servers.call(call).await.end);
         }

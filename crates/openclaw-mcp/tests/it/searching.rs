@@ -315,6 +315,7 @@ async fn a_person_is_asked_about_the_real_tool() {
             persons: None,
             approval: Approval::Ask(Some(&refusing)),
             progress: None,
+            for_model: true,
         })
         .await;
     assert_eq!(outcome.end, CallEnd::Rejected);

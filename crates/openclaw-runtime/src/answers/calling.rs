@@ -60,6 +60,7 @@ impl Runtime {
                     Approval::Ask(None)
                 },
                 progress: None,
+                for_model: request.framed,
             })
             .await;
         self.call_report(tool, outcome, request.framed)

@@ -38,6 +38,7 @@ async fn of_two_sessions_that_wait_for_a_login_none_misses_what_the_other_sees()
             persons: None,
             approval: Approval::Given,
             progress: None,
+            for_model: true,
         };
         house.servers.call(call).await.end
     };
