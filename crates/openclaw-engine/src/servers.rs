@@ -55,6 +55,40 @@ pub enum ShownState {
     Disabled,
 }
 
+impl ShownState {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Ready,
+        Self::Connecting,
+        Self::Restarting,
+        Self::NeedsAuth,
+        Self::Failed,
+        Self::Stopped,
+        Self::Disabled,
+    ];
+
+    /// The word for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Connecting => "connecting",
+            Self::Restarting => "restarting",
+            Self::NeedsAuth => "needs-auth",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+            Self::Disabled => "disabled",
+        }
+    }
+
+    /// Whether a server that is like this can't be used although it should be.
+    pub fn is_trouble(self) -> bool {
+        match self {
+            Self::Failed | Self::Restarting | Self::NeedsAuth => true,
+            Self::Ready | Self::Connecting | Self::Stopped | Self::Disabled => false,
+        }
+    }
+}
+
 /// How we prove to a server who we are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -149,4 +183,16 @@ pub struct LogsReport {
     pub lines: Vec<String>,
     /// How many lines there were in all, so that who asks again knows what is new.
     pub total: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_have_the_same_word_everywhere() {
+        for state in ShownState::ALL {
+            assert_eq!(serde_json::to_value(state).unwrap(), state.as_str());
+        }
+    }
 }

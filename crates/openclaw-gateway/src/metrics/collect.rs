@@ -81,8 +81,8 @@ impl Numbers {
         let help = "How servers are: 1 for the state that a server is in, 0 for the others";
         let mut states = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
         for (name, server) in self.known() {
-            for (state, word) in STATES {
-                let labels = [("server", name.as_str()), ("state", word)];
+            for state in ShownState::ALL {
+                let labels = [("server", name.as_str()), ("state", state.as_str())];
                 let is_in = u64::from(server.state == state);
                 states.encode_family(&labels)?.encode_gauge(&is_in)?;
             }
@@ -209,16 +209,6 @@ fn outcomes(calls: &CallCounts) -> [(&'static str, u64); 8] {
         ("cancelled", calls.cancelled),
     ]
 }
-
-const STATES: [(ShownState, &str); 7] = [
-    (ShownState::Ready, "ready"),
-    (ShownState::Connecting, "connecting"),
-    (ShownState::Restarting, "restarting"),
-    (ShownState::NeedsAuth, "needs-auth"),
-    (ShownState::Failed, "failed"),
-    (ShownState::Stopped, "stopped"),
-    (ShownState::Disabled, "disabled"),
-];
 
 /// The classes of durations, each with its upper bound in seconds.
 #[expect(

@@ -48,35 +48,21 @@ impl Judgement {
     }
 
     /// What both answers of the engine come to. The statistics have the servers of all agents, the overview
-    /// those of the default agent with reasons. Of several servers of one name the worst counts.
+    /// those of the default agent with reasons.
     pub(super) fn of(
         statistics: Result<StatisticsReport, EngineFailure>,
         overview: Result<Overview, EngineFailure>,
     ) -> Self {
         let mut judgement = Self::default();
-        let mut servers: BTreeMap<String, ShownState> = BTreeMap::new();
         let mut reasons: BTreeMap<String, (ShownState, String)> = BTreeMap::new();
-        let mut found = |name: String, state: ShownState| {
-            let worst = servers.entry(name).or_insert(state);
-            if badness(state) > badness(*worst) {
-                *worst = state;
-            }
-        };
-        match statistics {
-            Ok(statistics) => {
-                for server in statistics.servers {
-                    found(server.server, server.state);
-                }
-            }
-            Err(failure) => judgement.about_us(failure.message),
-        }
+        let mut of_default = Vec::new();
         match overview {
             Ok(overview) => {
                 for server in overview.servers {
                     if let Some(error) = server.error {
                         reasons.insert(server.name.clone(), (server.state, error));
                     }
-                    found(server.name, server.state);
+                    of_default.push((server.name, server.state));
                 }
                 let errors = [overview.config_error, overview.sessions_error];
                 for error in errors.into_iter().flatten() {
@@ -85,6 +71,17 @@ impl Judgement {
             }
             Err(failure) => judgement.about_us(failure.message),
         }
+        let servers = match statistics {
+            Ok(statistics) => {
+                let servers = statistics.servers.into_iter();
+                servers.map(|it| (it.server, it.state)).collect()
+            }
+            // Better some of them than none.
+            Err(failure) => {
+                judgement.about_us(failure.message);
+                of_default
+            }
+        };
         for (server, state) in servers {
             let reason = reasons.remove(&server);
             judgement.about(server, state, reason);
@@ -95,7 +92,7 @@ impl Judgement {
     fn about(&mut self, server: String, state: ShownState, reason: Option<(ShownState, String)>) {
         self.servers.total += 1;
         self.servers.ready += usize::from(state == ShownState::Ready);
-        if !is_trouble(state) {
+        if !state.is_trouble() {
             return;
         }
         self.servers.troubled += 1;
@@ -117,28 +114,6 @@ impl Judgement {
         // Both answers may be missing for the same reason.
         if !self.problems.contains(&trouble) {
             self.problems.push(trouble);
-        }
-    }
-}
-
-/// How bad a state is. What nobody uses is no reason to say less about what somebody does.
-fn badness(state: ShownState) -> u8 {
-    match state {
-        ShownState::Disabled => 0,
-        ShownState::Stopped => 1,
-        ShownState::Ready => 2,
-        ShownState::Connecting => 3,
-        ShownState::Restarting => 4,
-        ShownState::NeedsAuth => 5,
-        ShownState::Failed => 6,
-    }
-}
-
-fn is_trouble(state: ShownState) -> bool {
-    match state {
-        ShownState::Failed | ShownState::Restarting | ShownState::NeedsAuth => true,
-        ShownState::Ready | ShownState::Connecting | ShownState::Stopped | ShownState::Disabled => {
-            false
         }
     }
 }

@@ -31,8 +31,8 @@ const READING: Duration = Duration::from_mins(1);
 const FAREWELL: Duration = Duration::from_millis(300);
 /// How many messages wait to be taken up, each as large as a message may be.
 const WAITING_IN: usize = 2;
-/// How many messages wait to be written; how large they may be together is for the link to say.
-const WAITING_OUT: usize = 16;
+/// How many messages wait to be written. The link counts what waits there, and no longer what is here.
+const WAITING_OUT: usize = 1;
 
 type Sending = SplitSink<WebSocket, Message>;
 type Receiving = SplitStream<WebSocket>;

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use openclaw_content::shown_line;
-use openclaw_engine::{Engine as _, GatewayReport, Overview, ServerReport, ShownState};
+use openclaw_engine::{Engine as _, GatewayReport, Overview, ShownState, StatisticsReport};
 use openclaw_link::{Greeting, NoGateway, Remote};
 use serde_json::{Value as Json, json};
+use tokio::time::timeout;
 
 use super::found::{VERSION, is_between, not_reached};
 use crate::commands::Session;
@@ -26,13 +27,18 @@ pub(super) fn run(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure
             Err(NoGateway::Absent) => return Ok(None),
             Err(error) => return Err(not_reached(&error)),
         };
-        let overview = tokio::time::timeout(PATIENCE, remote.overview()).await;
-        let overview = overview.map_err(|_| {
+        let asking = async { tokio::try_join!(remote.overview(), remote.statistics()) };
+        let answered = timeout(PATIENCE, asking).await;
+        let (overview, statistics) = answered.map_err(|_| {
             let pid = remote.greeting().pid;
             let message = format!("the gateway (PID {pid}) does not answer");
             Failure::failed("gateway-unreachable", message)
         })??;
-        Ok(Some((remote.greeting().clone(), overview)))
+        Ok(Some(Seen {
+            greeting: remote.greeting().clone(),
+            overview,
+            statistics,
+        }))
     })??;
     match found {
         None if is_between(&state) => {
@@ -50,74 +56,82 @@ pub(super) fn run(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure
             }
             Ok(Exit::Failed)
         }
-        Some((greeting, overview)) => {
+        Some(seen) => {
             if json {
-                session.output.print_report(&report(&greeting, &overview))?;
+                session.output.print_report(&seen.report())?;
             } else {
-                let text = told(&greeting, &overview);
-                session.output.print(&text)?;
+                session.output.print(&seen.told())?;
             }
             Ok(Exit::Done)
         }
     }
 }
 
-/// Servers that a person would want to know about.
-fn troubled(overview: &Overview) -> impl Iterator<Item = &ServerReport> {
-    overview.servers.iter().filter(|server| {
-        matches!(
-            server.state,
-            ShownState::Failed | ShownState::Restarting | ShownState::NeedsAuth
-        )
-    })
+/// What a gateway says about itself.
+struct Seen {
+    greeting: Greeting,
+    overview: Overview,
+    /// The servers of all agents.
+    statistics: StatisticsReport,
 }
 
-fn health(overview: &Overview) -> &'static str {
-    let is_well = overview.config_error.is_none() && troubled(overview).next().is_none();
-    if is_well { "ok" } else { "degraded" }
-}
-
-fn report(greeting: &Greeting, overview: &Overview) -> Json {
-    json!({
-        "running": true,
-        "pid": greeting.pid,
-        "uptimeMs": overview.gateway.uptime_ms,
-        "address": greeting.address,
-        "version": greeting.version,
-        "health": health(overview),
-        "config": greeting.config,
-        "configError": overview.config_error,
-    })
-}
-
-fn told(greeting: &Greeting, overview: &Overview) -> String {
-    let uptime = overview.gateway.uptime_ms.map(Duration::from_millis);
-    let uptime = uptime.map_or_else(String::new, |it| format!(", up {}", period(it)));
-    let mut text = format!(
-        "gateway {} at {} (PID {}, version {}{uptime})\n  config: {}\n",
-        health(overview),
-        greeting.address,
-        greeting.pid,
-        greeting.version,
-        render::name(&greeting.config),
-    );
-    let ready = overview.servers.iter();
-    let ready = ready.filter(|it| it.state == ShownState::Ready).count();
-    text.push_str(&format!(
-        "  servers: {ready} of {} ready\n",
-        overview.servers.len()
-    ));
-    for server in troubled(overview) {
-        let (words, _) = render::status_words(server);
-        text.push_str(&format!("    {}: {words}\n", render::name(&server.name)));
+impl Seen {
+    /// Servers that a person would want to know about.
+    fn troubled(&self) -> impl Iterator<Item = (&str, ShownState)> {
+        let servers = self.statistics.servers.iter();
+        servers
+            .filter(|server| server.state.is_trouble())
+            .map(|server| (server.server.as_str(), server.state))
     }
-    if let Some(error) = &overview.config_error {
-        text.push_str("  the configuration on disk can't be used, an earlier one is in force:\n");
-        for line in error.lines() {
-            text.push_str(&format!("    {}\n", shown_line(line, LINE)));
+
+    fn health(&self) -> &'static str {
+        let is_well = self.overview.config_error.is_none() && self.troubled().next().is_none();
+        if is_well { "ok" } else { "degraded" }
+    }
+
+    fn report(&self) -> Json {
+        json!({
+            "running": true,
+            "pid": self.greeting.pid,
+            "uptimeMs": self.overview.gateway.uptime_ms,
+            "address": self.greeting.address,
+            "version": self.greeting.version,
+            "health": self.health(),
+            "config": self.greeting.config,
+            "configError": self.overview.config_error,
+        })
+    }
+
+    fn told(&self) -> String {
+        let greeting = &self.greeting;
+        let uptime = self.overview.gateway.uptime_ms.map(Duration::from_millis);
+        let uptime = uptime.map_or_else(String::new, |it| format!(", up {}", period(it)));
+        let mut text = format!(
+            "gateway {} at {} (PID {}, version {}{uptime})\n  config: {}\n",
+            self.health(),
+            greeting.address,
+            greeting.pid,
+            greeting.version,
+            render::name(&greeting.config),
+        );
+        let servers = &self.statistics.servers;
+        let is_ready = |state: ShownState| state == ShownState::Ready;
+        let ready = servers.iter().filter(|it| is_ready(it.state)).count();
+        text.push_str(&format!("  servers: {ready} of {} ready\n", servers.len()));
+        for (name, state) in self.troubled() {
+            let name = render::name(name);
+            text.push_str(&format!("    {name}: {}\n", state.as_str()));
         }
+        if let Some(error) = &self.overview.config_error {
+            text.push_str(
+                "  the configuration on disk can't be used, an earlier one is in force:\n",
+            );
+            for line in error.lines() {
+                text.push_str(&format!("    {}\n", shown_line(line, LINE)));
+            }
+        }
+        text
     }
-    text
 }
 
 /// A period of time in its two largest units.

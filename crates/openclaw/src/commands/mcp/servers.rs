@@ -207,9 +207,6 @@ pub(super) fn probe(
     with_engine(session, async |engine, session| {
         let report = settled(engine, session, agent.clone()).await?;
         print_list(engine, session, agent, &report, json).await?;
-        if !json {
-            session.output.warn(&report.warnings)?;
-        }
         Ok(verdict(&report))
     })
 }
@@ -273,10 +270,14 @@ pub(super) fn refresh(
         };
         let report = answered(session.output, "listing again", engine.refresh(query)).await?;
         print_list(engine, session, agent, &report, json).await?;
+        if report.warnings.is_empty() {
+            return Ok(verdict(&report));
+        }
+        // A gateway goes on with the configuration that it has; that the file is wrong is said all the same.
         if !json {
             session.output.warn(&report.warnings)?;
         }
-        Ok(verdict(&report))
+        Ok(Exit::Usage)
     })
 }
 
