@@ -7,7 +7,7 @@ use openclaw_engine::ShownState;
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 
-use crate::harness::{BEARER, JSON, Running, SOON, Wanted, until};
+use crate::harness::{BEARER, JSON, Running, SOON, Wanted, call, until};
 use crate::schema;
 
 const CHAT: &str = r#"{"model":"openclaw","messages":[{"role":"user","content":"hello"}]}"#;
@@ -158,13 +158,7 @@ async fn what_was_decided_about_a_call_is_a_result_and_says_why() {
 async fn whoever_goes_away_takes_the_call_along() {
     let gateway = Running::start().await;
     let mut client = gateway.client().await;
-    let body = r#"{"tool":"hang"}"#;
-    let request = format!(
-        "POST /api/mcp/call HTTP/1.1\r\nHost: localhost\r\n{BEARER}\r\n{JSON}\r\n\
-         Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    client.send(request).await;
+    client.send(call("hang")).await;
     let engine = &gateway.engine;
     until("the call", || engine.hanging.load(Ordering::SeqCst) == 1).await;
     drop(client);

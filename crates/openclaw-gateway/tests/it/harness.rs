@@ -146,3 +146,13 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
+
+/// A call of a tool as it travels, for those who hang up or don't read.
+pub(crate) fn call(tool: &str) -> String {
+    let body = serde_json::json!({ "tool": tool }).to_string();
+    format!(
+        "POST /api/mcp/call HTTP/1.1\r\nHost: localhost\r\n{BEARER}\r\n{JSON}\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}

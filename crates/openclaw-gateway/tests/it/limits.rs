@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, timeout};
 
-use crate::harness::{BEARER, JSON, Running, SOON, until};
+use crate::harness::{BEARER, JSON, Running, SOON, call, until};
 use crate::schema;
 
 #[tokio::test]
@@ -259,13 +259,7 @@ async fn one_who_does_not_read_keeps_nobody_else_waiting() {
 async fn one_who_does_not_read_for_long_is_cut_off() {
     let gateway = Running::start().await;
     let mut client = gateway.client().await;
-    let body = r#"{"tool":"larger"}"#;
-    let request = format!(
-        "POST /api/mcp/call HTTP/1.1\r\nHost: localhost\r\n{BEARER}\r\n{JSON}\r\n\
-         Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    client.send(request).await;
+    client.send(call("larger")).await;
     let engine = &gateway.engine;
     until("the call", || !engine.calls.lock().unwrap().is_empty()).await;
     for _ in 0..600 {

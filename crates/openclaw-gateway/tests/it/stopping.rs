@@ -5,17 +5,8 @@ use std::sync::atomic::Ordering;
 use openclaw_engine::Engine as _;
 use openclaw_link::{NoGateway, Remote};
 
-use crate::harness::{BEARER, JSON, Running, until};
+use crate::harness::{BEARER, Running, call, until};
 use crate::websocket::Socket;
-
-fn call(tool: &str) -> String {
-    let body = format!(r#"{{"tool":"{tool}"}}"#);
-    format!(
-        "POST /api/mcp/call HTTP/1.1\r\nHost: localhost\r\n{BEARER}\r\n{JSON}\r\n\
-         Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
-}
 
 #[tokio::test]
 async fn idle_connections_are_closed_at_once() {

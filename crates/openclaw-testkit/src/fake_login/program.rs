@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use serde_json::json;
 
 use super::options::Options;
@@ -15,17 +14,9 @@ use crate::fake_server::process;
 ///
 /// The first line of its output is JSON and says where everything is. It ends with its input.
 pub fn main() -> ExitCode {
-    let options = match Options::try_parse() {
+    let options: Options = match process::options() {
         Ok(options) => options,
-        Err(error) => {
-            // Nobody is left to tell if that fails.
-            let _ = error.print();
-            return if error.use_stderr() {
-                ExitCode::from(2)
-            } else {
-                ExitCode::SUCCESS
-            };
-        }
+        Err(code) => return code,
     };
     process::end_after(options.process_lifetime);
     match run(options) {

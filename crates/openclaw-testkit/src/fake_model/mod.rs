@@ -15,8 +15,6 @@ mod serving;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 use self::options::Options;
 use self::serving::Service;
 use crate::fake_server::{end_of_stdin, process};
@@ -25,17 +23,9 @@ use crate::fake_server::{end_of_stdin, process};
 ///
 /// The first line of its output says where it listens. It ends with its input.
 pub fn main() -> ExitCode {
-    let options = match Options::try_parse() {
+    let options: Options = match process::options() {
         Ok(options) => options,
-        Err(error) => {
-            // Nobody is left to tell if that fails.
-            let _ = error.print();
-            return if error.use_stderr() {
-                ExitCode::from(2)
-            } else {
-                ExitCode::SUCCESS
-            };
-        }
+        Err(code) => return code,
     };
     process::end_after(options.lifetime);
     match run(&options) {

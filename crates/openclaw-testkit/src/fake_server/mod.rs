@@ -42,8 +42,6 @@ mod tools;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use clap::Parser;
-
 pub(crate) use self::http::end_of_stdin;
 pub(crate) use self::journal::Journal;
 
@@ -52,17 +50,9 @@ use self::server::Server;
 
 /// Runs the program with the arguments of this process; `--help` tells what they are.
 pub fn main() -> ExitCode {
-    let options = match Options::try_parse() {
+    let options: Options = match process::options() {
         Ok(options) => options,
-        Err(error) => {
-            // Nobody is left to tell if that fails.
-            let _ = error.print();
-            return if error.use_stderr() {
-                ExitCode::from(2)
-            } else {
-                ExitCode::SUCCESS
-            };
-        }
+        Err(code) => return code,
     };
     process::end_after(options.lifetime);
     match run(options) {

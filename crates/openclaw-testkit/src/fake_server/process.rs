@@ -5,6 +5,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Parser;
 use serde_json::json;
 
 use super::leak;
@@ -27,6 +28,19 @@ pub(crate) fn begin(server: &Arc<Server>) -> io::Result<()> {
         }
     }
     watch_signals(server)
+}
+
+/// The options of this process; where they are help or a mistake, that is told, and how to end.
+pub(crate) fn options<O: Parser>() -> Result<O, ExitCode> {
+    O::try_parse().map_err(|error| {
+        // Nobody is left to tell if that fails.
+        let _ = error.print();
+        if error.use_stderr() {
+            ExitCode::from(2)
+        } else {
+            ExitCode::SUCCESS
+        }
+    })
 }
 
 /// Ends the process after so long, whatever else it does.

@@ -339,3 +339,19 @@ fn options_stand_where_they_mean_something() {
     assert_eq!(run.code, Some(2), "{run}");
     assert!(run.stderr.contains("stand behind"), "{run}");
 }
+
+#[test]
+fn a_server_of_another_agent_that_failed_is_trouble_of_the_gateway() {
+    let lab = Lab::new("").alone().settings(json!({
+        "agents": { "entries": { "other": { "mcp": { "servers": {
+            "gone": { "command": "/nowhere/at/all" },
+        } } } } },
+    }));
+    let gateway = Gateway::start(&lab.home, &[]);
+    lab.home.run(&["mcp", "servers", "--agent", "other"]);
+    let status = lab.home.run(&["gateway", "status"]);
+    assert!(status.stdout.starts_with("gateway degraded"), "{status}");
+    assert!(status.stdout.contains("gone: failed"), "{status}");
+    let health = gateway.ask_with("", "GET", "/health", None).json();
+    assert_eq!(health["status"], "degraded", "{health}");
+}

@@ -158,3 +158,17 @@ fn a_call_in_flight_ends_well_when_its_server_changes() {
     let ended = lab.home.finish(call.wait_with_output().unwrap());
     assert_eq!(ended.code, Some(0), "{ended}");
 }
+
+#[test]
+fn a_refresh_with_a_file_that_is_wrong_says_so_with_and_without_a_gateway() {
+    let lab = Lab::new("").alone();
+    let gateway = ready(&lab);
+    fs::write(config(&lab), "{ nonsense").unwrap();
+    let with = lab.home.run(&["mcp", "refresh"]);
+    assert_eq!(with.code, Some(2), "{with}");
+    assert!(with.stdout.contains("Running"), "it goes on: {with}");
+    assert!(with.stderr.contains("openclaw.json"), "{with}");
+    drop(gateway);
+    let without = lab.home.run(&["mcp", "refresh"]);
+    assert_eq!(without.code, Some(2), "{without}");
+}
