@@ -8,11 +8,14 @@
 //! | `process` | a program that runs, and the way it is ended | how it is reached |
 //! | `stderr` | the last lines of a program's standard error | deciding who sees them |
 //! | `guarded` | starting programs behind a guardian that outlives us (Linux) | what is said to programs |
+//! | `memory` | giving back memory of this process that it has no use for (Linux) | |
 //! | `portable` | starting programs in groups or jobs (other systems) | |
 
 mod environment;
 #[cfg(target_os = "linux")]
 mod guarded;
+#[cfg(target_os = "linux")]
+mod memory;
 // Compiled for the tests of Linux, too, so that it is run by somebody.
 #[cfg(any(not(target_os = "linux"), test))]
 #[cfg_attr(
@@ -31,6 +34,8 @@ use guarded as platform;
 use portable as platform;
 
 pub use environment::{Inherited, child_environment};
+#[cfg(target_os = "linux")]
+pub use memory::give_back_when_quiet;
 pub use platform::{GuardianProgram, Launcher, raise_descriptor_limit, run_if_called};
 pub use process::{End, Process, ProgramCommand, SpawnError};
 pub use resolve::{ResolveError, find_program};

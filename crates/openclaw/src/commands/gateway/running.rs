@@ -15,6 +15,8 @@ use openclaw_state::{FileLock, LockError, StateDirectory, layout};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
+#[cfg(target_os = "linux")]
+use tokio_util::task::AbortOnDropHandle;
 
 use super::found::VERSION;
 use super::{settings, unit};
@@ -107,6 +109,8 @@ async fn begin(
     let files = Arc::clone(&engine);
     let stop = CancellationToken::new();
     let mut serving = JoinSet::new();
+    #[cfg(target_os = "linux")]
+    let _resting = AbortOnDropHandle::new(tokio::spawn(openclaw_process::give_back_when_quiet()));
     let served = async {
         serving.spawn(openclaw_gateway::serve(GatewaySetup {
             engine: engine.clone(),
