@@ -49,10 +49,10 @@ pub struct ServerState {
     pub connection: Option<Arc<Connection>>,
     /// What it offers, or offered last.
     pub catalog: Arc<Catalog>,
-    /// The last lines of its standard error from when it was lost.
+    /// The last lines of its standard error from when it was last let go.
     pub stderr: Arc<[String]>,
-    /// How many lines there had been in all.
-    pub stderr_total: u64,
+    /// How many lines there had been in all until then, over all its starts.
+    pub stderr_before: u64,
     /// When it last gave a sign of life that it was asked for.
     pub alive_at: Option<SystemTime>,
     /// How often it was started again since it was last asked for.
@@ -71,11 +71,36 @@ impl Default for ServerState {
             connection: None,
             catalog: Arc::default(),
             stderr: Arc::default(),
-            stderr_total: 0,
+            stderr_before: 0,
             alive_at: None,
             restarts: 0,
             failures: 0,
             reason: None,
+        }
+    }
+}
+
+impl ServerState {
+    /// The last lines of its standard error, and how many there were in all, over all its starts: whoever
+    /// follows them finds the first line of a new process by that.
+    pub fn stderr_so_far(&self) -> (Vec<String>, u64) {
+        match &self.connection {
+            Some(connection) => {
+                let diagnostics = connection.diagnostics();
+                let total = self.stderr_before + diagnostics.stderr_total;
+                (diagnostics.stderr, total)
+            }
+            None => (self.stderr.to_vec(), self.stderr_before),
+        }
+    }
+
+    /// Lets the connection go, and keeps what its program said.
+    pub(super) fn let_go(&mut self) {
+        if self.connection.is_some() {
+            let (lines, total) = self.stderr_so_far();
+            self.stderr = lines.into();
+            self.stderr_before = total;
+            self.connection = None;
         }
     }
 }

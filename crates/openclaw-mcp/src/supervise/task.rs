@@ -156,11 +156,6 @@ impl Task {
                 },
                 Next::Hold(connection) => match self.hold(&connection).await {
                     End::Lost(reason) => {
-                        let last = connection.diagnostics();
-                        self.update(|state| {
-                            state.stderr = last.stderr.into();
-                            state.stderr_total = last.stderr_total;
-                        });
                         // Nobody shall use it while it is being closed.
                         let next = self.failed(&reason);
                         connection.close().await;
@@ -172,7 +167,7 @@ impl Task {
                         next
                     }
                     End::Unwanted(reason, done) => {
-                        self.update(|state| state.connection = None);
+                        self.update(ServerState::let_go);
                         connection.close().await;
                         let next = self.rest(Status::Stopped, &reason);
                         let _ = done.map(|done| done.send(()));
@@ -290,7 +285,7 @@ impl Task {
         tracing::info!(server = self.setup.name, "server connecting");
         self.update(|state| {
             state.status = Status::Connecting;
-            state.connection = None;
+            state.let_go();
             state.reason = None;
         });
         Next::Connect
@@ -336,7 +331,7 @@ impl Task {
             Trouble::Connect(error) => {
                 let last = error.stderr().to_vec();
                 self.update(|state| {
-                    state.stderr_total = state.stderr_total.max(last.len() as u64);
+                    state.stderr_before += last.len() as u64;
                     state.stderr = last.into();
                 });
                 self.failed(&error.to_string())
@@ -359,7 +354,7 @@ impl Task {
         );
         self.update(|state| {
             state.status = Status::Restarting;
-            state.connection = None;
+            state.let_go();
             state.restarts = state.restarts.saturating_add(1);
             state.failures = failures;
             state.reason = Some(reason.into());
@@ -380,7 +375,7 @@ impl Task {
         let failures = self.failures;
         self.update(|state| {
             state.status = status;
-            state.connection = None;
+            state.let_go();
             state.failures = failures;
             state.reason = Some(reason.into());
         });

@@ -97,14 +97,9 @@ impl Engine for Runtime {
             let names = [server.name().to_owned()];
             self.servers.start(&agent, Some(&names)).await;
             let view = self.servers.view_one(&agent, &server);
-            let connection = view.state.as_ref().and_then(|it| it.connection.clone());
-            let (lines, total) = match (connection, view.state) {
-                (Some(connection), _) => {
-                    let diagnostics = connection.diagnostics();
-                    (diagnostics.stderr, diagnostics.stderr_total)
-                }
-                (None, Some(state)) => (state.stderr.to_vec(), state.stderr_total),
-                (None, None) => (Vec::new(), 0),
+            let (lines, total) = match view.state {
+                Some(state) => state.stderr_so_far(),
+                None => (Vec::new(), 0),
             };
             let lines = lines.iter();
             Ok(LogsReport {

@@ -328,7 +328,7 @@ async fn ask_logs(
 
 /// How many of the lines are new to who has seen so many.
 fn unseen(report: &LogsReport, seen: u64) -> usize {
-    // A server that was started anew may count from the beginning again.
+    // A gateway that was started anew counts from the beginning again.
     let new = report.total.checked_sub(seen).unwrap_or(report.total);
     usize::try_from(new)
         .unwrap_or(usize::MAX)

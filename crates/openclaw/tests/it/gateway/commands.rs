@@ -1,11 +1,14 @@
 //! Commands and a gateway: who finds whom, and what is said about it.
 
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use super::Gateway;
-use crate::lab::Lab;
+use crate::lab::{Lab, SOON};
 use crate::program::Home;
 
 #[test]
@@ -124,7 +127,7 @@ fn a_gateway_that_was_killed_leaves_nothing_in_the_way() {
     assert_ne!(lab.processes(), 0);
     gateway.kill();
     assert!(
-        lab.is_quiet_within(std::time::Duration::from_secs(2)),
+        lab.is_quiet_within(Duration::from_secs(2)),
         "a process is left"
     );
     let status = lab.home.run(&["gateway", "status"]);
@@ -314,12 +317,9 @@ fn whoever_comes_while_it_stops_waits_for_its_end() {
     let lab = Lab::new("--ignore-term --ignore-eof").alone();
     let mut gateway = Gateway::start(&lab.home, &[]);
     lab.home.run(&["mcp", "servers"]);
-    gateway.signal(rustix::process::Signal::TERM);
+    gateway.signal(Signal::TERM);
     let socket = lab.home.path().join(".openclaw/gateway.sock");
-    assert!(openclaw_testkit::leaks::wait_until(
-        crate::lab::SOON,
-        || !socket.exists()
-    ));
+    assert!(openclaw_testkit::leaks::wait_until(SOON, || !socket.exists()));
     let status = lab.home.run(&["gateway", "status"]);
     assert!(status.stderr.contains("starting or stopping"), "{status}");
     let stopped = lab.home.run(&["gateway", "stop"]);
@@ -354,4 +354,41 @@ fn a_server_of_another_agent_that_failed_is_trouble_of_the_gateway() {
     assert!(status.stdout.contains("gone: failed"), "{status}");
     let health = gateway.ask_with("", "GET", "/health", None).json();
     assert_eq!(health["status"], "degraded", "{health}");
+}
+
+#[test]
+fn who_follows_a_log_sees_what_a_server_says_after_it_was_started_anew() {
+    let lab = Lab::new("--flood-stderr 100").alone();
+    let _gateway = Gateway::start(&lab.home, &[]);
+    let written = lab
+        .home
+        .run(&["mcp", "logs", "fake"])
+        .stdout
+        .lines()
+        .count();
+    assert!(written > 0);
+    let mut following = lab.start(&["mcp", "logs", "fake", "-f"]);
+    let stdout = BufReader::new(following.stdout.take().unwrap());
+    let (sender, lines) = std::sync::mpsc::channel();
+    let reading = std::thread::spawn(move || {
+        for line in stdout.lines() {
+            let _ = sender.send(line.unwrap());
+        }
+    });
+    let read = || {
+        for _ in 0..written {
+            lines.recv_timeout(SOON).unwrap();
+        }
+        let more = lines.recv_timeout(Duration::from_millis(600));
+        assert!(more.is_err(), "no line comes twice: {more:?}");
+    };
+    read();
+    // It says as much as before, so that counting alone does not tell.
+    let pid = lab.home.run(&["mcp", "status", "fake", "--json"]).json()["pid"].as_i64();
+    let pid = pid.and_then(|pid| Pid::from_raw(pid.try_into().unwrap()));
+    kill_process(pid.unwrap(), Signal::KILL).unwrap();
+    read();
+    following.kill().unwrap();
+    following.wait().unwrap();
+    reading.join().unwrap();
 }

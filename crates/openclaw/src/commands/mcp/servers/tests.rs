@@ -170,7 +170,7 @@ fn only_new_lines_are_shown_again() {
         "lines that were missed are gone"
     );
     assert_eq!(unseen(&report(5, 5), 5), 0);
-    assert_eq!(unseen(&report(2, 2), 5), 2, "a new process counts anew");
+    assert_eq!(unseen(&report(2, 2), 5), 2, "a new gateway counts anew");
 }
 
 #[test]
