@@ -194,7 +194,11 @@ impl Servers {
                     item,
                     output: tool.prepared.output(),
                 };
-                let parts = self.present(call, &of, &origin, &result).await;
+                let parts = if call.for_model {
+                    self.present(call, &of, &origin, &result).await
+                } else {
+                    Vec::new()
+                };
                 let end = if result.is_error {
                     CallEnd::ToolError
                 } else {
