@@ -3,9 +3,13 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::lock::FileLock;
+
+/// How long what was seen of a file counts: another process may have written to it since, or have
+/// renamed it.
+const SEEN: Duration = Duration::from_millis(100);
 
 /// A log that keeps at most `keep` older files beside the current one.
 ///
@@ -18,6 +22,15 @@ pub struct RotatedFile {
     limit: u64,
     keep: u32,
     file: Option<File>,
+    seen: Option<Seen>,
+}
+
+/// What was seen of the file.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    at: Instant,
+    /// Its length, with what was written to it since by this one.
+    length: u64,
 }
 
 impl RotatedFile {
@@ -30,6 +43,7 @@ impl RotatedFile {
             limit,
             keep,
             file: None,
+            seen: None,
         }
     }
 
@@ -41,6 +55,20 @@ impl RotatedFile {
         Ok(self.file.insert(file))
     }
 
+    /// How long the file is; looked at now and then only, which is most of what a line costs otherwise.
+    fn length(&mut self) -> io::Result<u64> {
+        let at = Instant::now();
+        if let Some(seen) = self.seen
+            && self.file.is_some()
+            && at.duration_since(seen.at) < SEEN
+        {
+            return Ok(seen.length);
+        }
+        let length = self.current()?.metadata()?.len();
+        self.seen = Some(Seen { at, length });
+        Ok(length)
+    }
+
     fn rotate(&mut self) -> io::Result<()> {
         // Somebody else is at it: this write makes the file a little larger, the next one looks
         // again.
@@ -48,6 +76,7 @@ impl RotatedFile {
             return Ok(());
         };
         let ours = self.file.take();
+        self.seen = None;
         if ours.is_some_and(|file| is_still_at(&file, &self.path)) {
             for number in (1..self.keep).rev() {
                 rename_if_there(
@@ -70,12 +99,15 @@ impl RotatedFile {
 
 impl Write for RotatedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let limit = self.limit;
-        let length = self.current()?.metadata()?.len();
-        if length > 0 && length.saturating_add(bytes.len() as u64) > limit {
+        let length = self.length()?;
+        if length > 0 && length.saturating_add(bytes.len() as u64) > self.limit {
             self.rotate()?;
         }
-        self.current()?.write(bytes)
+        let written = self.current()?.write(bytes)?;
+        if let Some(seen) = &mut self.seen {
+            seen.length = seen.length.saturating_add(written as u64);
+        }
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
