@@ -32,6 +32,9 @@ pub fn typed_words(
     words: &[(String, String)],
     schema: &Map<String, Value>,
 ) -> Result<Map<String, Value>, String> {
+    if words.is_empty() {
+        return Ok(Map::new());
+    }
     let root = Value::Object(schema.clone());
     let schemas = Schemas::new(&root);
     let words = words.iter().map(|(key, text)| Word {

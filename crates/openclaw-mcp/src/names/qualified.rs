@@ -6,7 +6,7 @@ use std::fmt;
 use openclaw_config::ToolNaming;
 use ring::digest::{SHA256, digest};
 
-use super::table::ToolKey;
+use super::table::{ToolKey, fold};
 
 /// Names of our own tools, which no tool of a server gets.
 pub const RESERVED: [&str; 8] = [
@@ -72,34 +72,42 @@ impl fmt::Display for QualifiedToolName {
     }
 }
 
-/// Whether a spelling may be that of a tool of a server, whatever tools it has.
-pub(crate) fn may_be_of(server: &str, prefix: &str, spelling: &str) -> bool {
-    let spelling = spelling.to_lowercase();
-    let mut names = [server, prefix].into_iter().flat_map(in_names);
-    names.any(|name| {
-        let name = name.to_lowercase();
-        let beginnings = [
-            format!("{name}/"),
-            format!("mcp_{name}_"),
-            format!("{name}__"),
-        ];
-        beginnings
-            .iter()
-            .any(|beginning| spelling.starts_with(beginning))
+/// Whether a spelling in small letters may be that of a tool of a server, whatever tools it has.
+pub(crate) fn may_be_of(server: &str, prefix: &str, folded: &str) -> bool {
+    let other = (prefix != server).then_some(prefix);
+    let names = [Some(server), other].into_iter().flatten();
+    names.flat_map(in_names).any(|name| {
+        let name = folded_name(&name);
+        let behind = |text: &str, expected: &str| {
+            let rest = text.strip_prefix(&*name);
+            rest.is_some_and(|rest| rest.starts_with(expected))
+        };
+        let is_prefixed = |rest: &str| behind(rest, "_");
+        behind(folded, "/")
+            || behind(folded, "__")
+            || folded.strip_prefix("mcp_").is_some_and(is_prefixed)
     })
 }
 
-/// The forms in which the name of a server can stand in the names of its tools.
-pub(crate) fn in_names(server: &str) -> Vec<String> {
-    let clean = clean(server);
-    let short = clean[..clean.len().min(LONGEST_SERVER)].to_owned();
-    let mut forms = vec![server.to_owned()];
-    for form in [clean.into_owned(), short] {
-        if !forms.contains(&form) {
-            forms.push(form);
-        }
+/// A name in small letters; most are.
+fn folded_name(name: &str) -> Cow<'_, str> {
+    let is_folded = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
+    if name.bytes().all(is_folded) {
+        Cow::Borrowed(name)
+    } else {
+        Cow::Owned(fold(name))
     }
-    forms
+}
+
+/// The forms in which the name of a server can stand in the names of its tools.
+pub(crate) fn in_names(server: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let clean = clean(server);
+    let is_short = clean.len() > LONGEST_SERVER;
+    let short = is_short.then(|| Cow::Owned(clean[..LONGEST_SERVER].to_owned()));
+    let cleaned = (clean != server).then_some(clean);
+    [Some(Cow::Borrowed(server)), cleaned, short]
+        .into_iter()
+        .flatten()
 }
 
 /// The text with `_` for everything that can't be in a name.
@@ -154,6 +162,27 @@ mod tests {
             name(&"s".repeat(64), "echo").starts_with(&format!("mcp_{}_echo_", "s".repeat(30)))
         );
         assert!(!name("", "").is_empty());
+    }
+
+    #[test]
+    fn the_server_of_a_spelling_is_found_by_each_of_its_forms() {
+        let long = "s".repeat(64);
+        let short = format!("mcp_{}_echo", "s".repeat(30));
+        for (server, prefix, spelling) in [
+            ("github", "github", "github/create_issue"),
+            ("github", "github", "mcp_github_create_issue"),
+            ("github", "github", "github__create_issue"),
+            ("GitHub", "gh", "mcp_gh_create_issue"),
+            ("GitHub", "gh", "github/create_issue"),
+            ("my server", "my server", "mcp_my_server_echo_0a1b2c3d"),
+            ("my server", "my server", "my server/echo"),
+            (long.as_str(), long.as_str(), short.as_str()),
+        ] {
+            assert!(may_be_of(server, prefix, spelling), "{spelling}");
+            assert!(!may_be_of("git", "hub", spelling), "{spelling}");
+        }
+        assert!(!may_be_of("github", "github", "github"));
+        assert!(!may_be_of("github", "github", "github_create_issue"));
     }
 
     #[test]

@@ -22,6 +22,33 @@ impl Spelling {
     }
 }
 
+/// What stands before a server and between it and its tool, in names that are like those that models
+/// know.
+const AROUND: [(&str, &str); 2] = [("mcp_", "_"), ("", "__")];
+
+/// Whether a text is one of [`spellings`], without making them.
+pub(crate) fn is_spelling(
+    text: &str,
+    name: &QualifiedToolName,
+    prefix: &str,
+    key: &ToolKey,
+) -> bool {
+    let Some(before_tool) = text.strip_suffix(key.tool.as_str()) else {
+        return text == name.as_str();
+    };
+    let is_around = |server: &str| {
+        AROUND.iter().any(|(before, behind)| {
+            let rest = before_tool.strip_prefix(before);
+            let rest = rest.and_then(|rest| rest.strip_suffix(behind));
+            rest == Some(server)
+        })
+    };
+    before_tool.strip_suffix('/') == Some(&key.server)
+        || is_around(&key.server)
+        || is_around(prefix)
+        || text == name.as_str()
+}
+
 /// All ways to write the name of a tool. The rivals are what stands for other servers in names.
 pub(crate) fn spellings(
     name: &QualifiedToolName,
@@ -56,7 +83,7 @@ pub(crate) fn spellings(
     };
     let other = (prefix != key.server).then_some(prefix);
     for server in [Some(key.server.as_str()), other].into_iter().flatten() {
-        for (before, behind) in [("mcp_", "_"), ("", "__")] {
+        for (before, behind) in AROUND {
             let text = [before, server, behind, &key.tool].concat();
             let is_clear = is_clear(&text, server, before, behind);
             add(text, is_clear);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use openclaw_config::ToolNaming;
 
 use super::qualified::QualifiedToolName;
-use super::spelling::{Spelling, spellings};
+use super::spelling::{Spelling, is_spelling, spellings};
 
 /// How often names are told apart from those that came of that.
 const ATTEMPTS: usize = 4;
@@ -67,6 +67,11 @@ impl NamedTool {
     fn is_clear(&self) -> bool {
         let mut spellings = self.spellings().into_iter();
         spellings.any(|it| it.text == self.name.as_str() && it.is_clear)
+    }
+
+    /// Whether this is one of the ways to write its name, letter by letter.
+    fn is_written(&self, text: &str) -> bool {
+        is_spelling(text, &self.name, &self.beside.prefix, &self.key)
     }
 
     /// All ways to write its name: made when they are needed, since nearly nobody needs them.
@@ -187,21 +192,23 @@ pub(crate) fn find<'a, T>(
     if let Some(tool) = get(sorted, &named, spelling) {
         return Lookup::Found(tool);
     }
-    let folded = fold(spelling);
-    let (mut meant, mut exact) = (Vec::new(), Vec::new());
-    for tool in sorted {
-        let spellings = named(tool).spellings();
-        if spellings.iter().any(|it| it.text == spelling) {
-            exact.push(tool);
-        } else if spellings.iter().any(|it| it.folded() == folded) {
-            meant.push(tool);
-        }
+    let mut meant: Vec<&T> = sorted
+        .iter()
+        .filter(|tool| named(tool).is_written(spelling))
+        .collect();
+    if meant.is_empty() {
+        // Case matters only if something is written just so.
+        let folded = fold(spelling);
+        let is_meant = |tool: &&T| {
+            let mut spellings = named(tool).spellings().into_iter();
+            spellings.any(|it| it.folded() == folded)
+        };
+        meant = sorted.iter().filter(is_meant).collect();
     }
-    let candidates = if exact.is_empty() { meant } else { exact };
-    match candidates.as_slice() {
+    match meant.as_slice() {
         [] => Lookup::Unknown,
         [only] => Lookup::Found(only),
-        _ => Lookup::Ambiguous(candidates),
+        _ => Lookup::Ambiguous(meant),
     }
 }
 
@@ -357,6 +364,11 @@ mod tests {
                 prop_assert!(name.len() <= 64);
                 prop_assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')));
                 prop_assert_eq!(&names.get(name).unwrap().key, &tool.key);
+            }
+            let every = || names.iter().flat_map(NamedTool::spellings);
+            for (tool, spelling) in names.iter().flat_map(|tool| every().map(move |it| (tool, it))) {
+                let is_own = tool.spellings().iter().any(|own| own.text == spelling.text);
+                prop_assert_eq!(tool.is_written(&spelling.text), is_own, "{}", spelling.text);
             }
         }
     }

@@ -13,7 +13,7 @@ use openclaw_state::StateKey;
 use super::settings::SharedSettings;
 use crate::approval::ApprovalRules;
 use crate::assembly::AssemblyCache;
-use crate::names::may_be_of;
+use crate::names::{fold, may_be_of};
 use crate::offering::Offering;
 use crate::pins::Pins;
 use crate::policy::{Policy, ServerFilter};
@@ -92,8 +92,9 @@ impl AgentPlan {
 
     /// The names of the servers that a spelling of a tool can belong to.
     pub fn candidates(&self, spelling: &str) -> Vec<String> {
+        let folded = fold(spelling);
         let may_be = |server: &&Arc<PlannedServer>| {
-            server.usable.is_some() && may_be_of(server.name(), server.prefix(), spelling)
+            server.usable.is_some() && may_be_of(server.name(), server.prefix(), &folded)
         };
         let found = self.servers.values().filter(may_be);
         found.map(|server| server.name().to_owned()).collect()
