@@ -28,7 +28,7 @@ pub(crate) fn add(headers: &mut HeaderMap, kind: Kind) {
         Kind::Api => "no-store",
         Kind::Page => "no-cache",
     };
-    for (name, value) in [
+    let all = [
         (header::CONTENT_SECURITY_POLICY, policy),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
@@ -38,7 +38,10 @@ pub(crate) fn add(headers: &mut HeaderMap, kind: Kind) {
             "same-origin",
         ),
         (header::X_FRAME_OPTIONS, "DENY"),
-    ] {
+    ];
+    // With those of the answer itself, so that there is no need to grow.
+    headers.reserve(2 * all.len());
+    for (name, value) in all {
         headers.insert(name, HeaderValue::from_static(value));
     }
 }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::response::Response;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use openclaw_engine::{Blame, CallArguments, CallReport, CallRequest, EngineFailure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -32,10 +31,10 @@ struct Wanted {
 /// Calls a tool. Whoever goes away takes the call along: the answer is dropped, which withdraws it.
 pub(super) async fn answer(
     State(gateway): State<Arc<Gateway>>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<Response, Problem> {
-    let wanted: Wanted = body::json(body, CALL_BODY).await?;
+    let correlation = correlation(request.headers());
+    let wanted: Wanted = body::json(request.into_body(), CALL_BODY).await?;
     let tool = wanted.tool.clone();
     let request = CallRequest {
         agent: wanted.agent,
@@ -48,7 +47,7 @@ pub(super) async fn answer(
         // consent.
         approved: false,
         framed: wanted.framed,
-        correlation: correlation(&headers),
+        correlation,
     };
     let began = Instant::now();
     match gateway.engine.call(request).await {
