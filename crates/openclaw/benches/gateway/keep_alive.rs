@@ -5,7 +5,9 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use memchr::memmem::find;
+use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -145,11 +147,14 @@ impl Exchange {
             return false;
         };
         let body = &self.received[head + 4..];
-        let head = String::from_utf8_lossy(&self.received[..head]).to_ascii_lowercase();
-        let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name));
-        match header("content-length:") {
+        let head = std::str::from_utf8(&self.received[..head]).expect("a head");
+        let header = |wanted: &str| {
+            let mut headers = head.lines().filter_map(|line| line.split_once(':'));
+            headers.find_map(|(name, value)| name.eq_ignore_ascii_case(wanted).then_some(value))
+        };
+        match header("content-length") {
             Some(length) => body.len() >= length.trim().parse().expect("a length"),
-            None if header("transfer-encoding:").is_some() => body.ends_with(b"0\r\n\r\n"),
+            None if header("transfer-encoding").is_some() => body.ends_with(b"0\r\n\r\n"),
             // Only answers without a body have neither.
             None => true,
         }
@@ -177,24 +182,22 @@ pub(crate) fn rate(requests: &[Request], total: usize) -> f64 {
         exchange.is_shared = true;
     }
     let patience = Timespec::try_from(PATIENCE).expect("a duration");
+    let readable = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a wait");
+    for (at, exchange) in exchanges.iter().enumerate() {
+        let at = epoll::EventData::new_u64(at as u64);
+        epoll::add(&readable, &exchange.stream, at, epoll::EventFlags::IN).expect("a wait");
+    }
+    let mut ready: Vec<epoll::Event> = Vec::with_capacity(requests.len());
     let started = Instant::now();
     let (mut begun, mut answered) = (requests.len(), 0);
     for (exchange, request) in exchanges.iter_mut().zip(requests) {
         exchange.ask(request);
     }
     while answered < total {
-        let readable: Vec<usize> = {
-            let mut waiting: Vec<PollFd<'_>> = exchanges
-                .iter()
-                .map(|exchange| PollFd::new(&exchange.stream, PollFlags::IN))
-                .collect();
-            let ready = poll(&mut waiting, Some(&patience)).expect("a wait");
-            assert_ne!(ready, 0, "no answer in time");
-            let is_ready =
-                |(at, it): (usize, &PollFd<'_>)| (!it.revents().is_empty()).then_some(at);
-            waiting.iter().enumerate().filter_map(is_ready).collect()
-        };
-        for at in readable {
+        epoll::wait(&readable, spare_capacity(&mut ready), Some(&patience)).expect("a wait");
+        assert!(!ready.is_empty(), "no answer in time");
+        for event in ready.drain(..) {
+            let at = usize::try_from(event.data.u64()).expect("a place");
             let (exchange, request) = (&mut exchanges[at], &requests[at]);
             if !exchange.receive() || !exchange.is_complete() {
                 continue;
@@ -214,11 +217,4 @@ pub(crate) fn rate(requests: &[Request], total: usize) -> f64 {
 /// How many that are each second.
 pub(crate) fn per_second(count: usize, took: Duration) -> f64 {
     f64::from(u32::try_from(count).expect("few")) / took.as_secs_f64()
-}
-
-fn find(text: &[u8], what: &[u8]) -> Option<usize> {
-    if what.is_empty() {
-        return Some(0);
-    }
-    text.windows(what.len()).position(|window| window == what)
 }
