@@ -35,27 +35,29 @@ impl Mapping {
     #[expect(unsafe_code, reason = "only the system can take pages back")]
     fn give_back(self) -> io::Result<()> {
         let start = std::ptr::with_exposed_provenance_mut(self.start);
-        // SAFETY: this part of the program's own file can't be written to, and nothing in it was changed in
-        // memory, such as addresses are when a program is loaded. So whoever reads or runs it next finds what
-        // was there before, read from the file again.
+        // SAFETY: this part of the program, as it was loaded, stays where it is for as long as the program
+        // runs. It can't be written to, and nothing in it was changed in memory, such as addresses are when a
+        // program is loaded. So whoever reads or runs it next finds what was there before, read from the file
+        // again.
         unsafe { mm::madvise(start, self.end - self.start, mm::Advice::LinuxDontNeed)? };
         Ok(())
     }
 }
 
-/// The parts of the file that holds this address which can't be written to and have not been, by what the
-/// kernel says in `/proc/self/smaps`.
+/// The parts of the loaded program around this address which can't be written to and have not been, by what
+/// the kernel says in `/proc/self/smaps`.
 fn untouched(text: &str, address: usize) -> Vec<Mapping> {
     let all = described(text);
-    let own = all
-        .iter()
-        .find(|it| (it.mapping.start..it.mapping.end).contains(&address))
-        .and_then(|it| it.file);
-    let Some(own) = own else {
-        return Vec::new();
-    };
-    all.iter()
-        .filter(|it| it.file == Some(own) && !it.is_writable && it.is_as_in_the_file())
+    let mut images = all.chunk_by(|one, next| {
+        one.file.is_some() && one.file == next.file && one.mapping.end == next.mapping.start
+    });
+    let holds = |it: &Described<'_>| (it.mapping.start..it.mapping.end).contains(&address);
+    // Where the program was loaded, and only there: what is mapped elsewhere of the same file may be gone
+    // before it is given back, and something else be in its place.
+    let image = images.find(|image| image.iter().any(holds));
+    let parts = image.unwrap_or_default().iter();
+    parts
+        .filter(|it| it.file.is_some() && it.can_only_be_read && it.is_as_in_the_file())
         .map(|it| it.mapping)
         .collect()
 }
@@ -63,7 +65,7 @@ fn untouched(text: &str, address: usize) -> Vec<Mapping> {
 /// What the kernel says about a mapping.
 struct Described<'a> {
     mapping: Mapping,
-    is_writable: bool,
+    can_only_be_read: bool,
     /// The device and the number of the file, if it is one.
     file: Option<(&'a str, &'a str)>,
     /// How many kilobytes of it are no longer what is in the file, in memory and put away on a disk.
@@ -108,7 +110,7 @@ fn head(line: &str) -> Option<Described<'_>> {
     let (_offset, device, inode) = (words.next()?, words.next()?, words.next()?);
     Some(Described {
         mapping,
-        is_writable: permissions.contains('w'),
+        can_only_be_read: permissions.starts_with("r-"),
         file: (inode != "0").then_some((device, inode)),
         anonymous: None,
         swapped: None,
@@ -141,6 +143,9 @@ Swap:                  4 kB
 6000-6100 r-xp 00000000 fd:00 78                         /usr/lib/libc.so.6
 Anonymous:             0 kB
 Swap:                  0 kB
+6200-6300 r--p 00000000 fd:00 77                         /usr/bin/openclaw
+Anonymous:             0 kB
+Swap:                  0 kB
 7000-7100 r--p 00000000 00:00 0                          [vvar]
 Anonymous:             0 kB
 Swap:                  0 kB
@@ -171,7 +176,7 @@ Swap:                  0 kB
         for part in untouched(&text, give_back as fn() as usize) {
             for address in (part.start..part.end).step_by(4096) {
                 let byte = std::ptr::with_exposed_provenance::<u8>(address);
-                // SAFETY: it is mapped, can be read and is never unmapped.
+                // SAFETY: it is a part of the loaded program that can be read, and stays where it is.
                 sum += u64::from(unsafe { byte.read_volatile() });
             }
         }
