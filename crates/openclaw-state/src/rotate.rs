@@ -34,7 +34,8 @@ struct Seen {
 }
 
 impl RotatedFile {
-    /// A log at `path` whose files have at most `limit` bytes each.
+    /// A log at `path` whose files have at most `limit` bytes each, and what other processes write within a
+    /// tenth of a second.
     ///
     /// A single write that is larger than the limit still gets a file of its own.
     pub fn new(path: PathBuf, limit: u64, keep: u32) -> Self {
@@ -178,6 +179,26 @@ mod tests {
         assert_eq!(fs::read_to_string(log.numbered("1")).unwrap(), "333333\n");
         assert_eq!(fs::read_to_string(log.numbered("2")).unwrap(), "222222\n");
         assert!(!log.numbered("3").exists());
+    }
+
+    #[test]
+    fn what_another_writes_is_noticed_a_moment_later() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.log");
+        let mut one = RotatedFile::new(path.clone(), 10, 2);
+        let mut other = RotatedFile::new(path.clone(), 10, 2);
+        one.write_all(b"1\n").unwrap();
+        other.write_all(b"22222\n").unwrap();
+        let seen = one.seen.as_mut().unwrap();
+        assert_eq!(seen.length, 2);
+        seen.at -= SEEN;
+        one.write_all(b"333\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "333\n");
+        // What the other one has is the old file now.
+        let seen = other.seen.as_mut().unwrap();
+        seen.at -= SEEN;
+        other.write_all(b"44444\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "333\n44444\n");
     }
 
     #[test]
