@@ -77,7 +77,7 @@ pub(crate) fn may_be_of(server: &str, prefix: &str, folded: &str) -> bool {
     let other = (prefix != server).then_some(prefix);
     let names = [Some(server), other].into_iter().flatten();
     names.flat_map(in_names).any(|name| {
-        let name = folded_name(&name);
+        let name = fold(&name);
         let behind = |text: &str, expected: &str| {
             let rest = text.strip_prefix(&*name);
             rest.is_some_and(|rest| rest.starts_with(expected))
@@ -89,21 +89,11 @@ pub(crate) fn may_be_of(server: &str, prefix: &str, folded: &str) -> bool {
     })
 }
 
-/// A name in small letters; most are.
-fn folded_name(name: &str) -> Cow<'_, str> {
-    let is_folded = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
-    if name.bytes().all(is_folded) {
-        Cow::Borrowed(name)
-    } else {
-        Cow::Owned(fold(name))
-    }
-}
-
 /// The forms in which the name of a server can stand in the names of its tools.
 pub(crate) fn in_names(server: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let clean = clean(server);
-    let is_short = clean.len() > LONGEST_SERVER;
-    let short = is_short.then(|| Cow::Owned(clean[..LONGEST_SERVER].to_owned()));
+    let is_long = clean.len() > LONGEST_SERVER;
+    let short = is_long.then(|| Cow::Owned(clean[..LONGEST_SERVER].to_owned()));
     let cleaned = (clean != server).then_some(clean);
     [Some(Cow::Borrowed(server)), cleaned, short]
         .into_iter()

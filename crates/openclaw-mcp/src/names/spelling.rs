@@ -1,5 +1,7 @@
 //! The ways in which people write the name of a tool.
 
+use std::borrow::Cow;
+
 use super::qualified::QualifiedToolName;
 use super::table::{ToolKey, fold};
 
@@ -60,13 +62,13 @@ pub(crate) fn spellings(
     let mut found: Vec<Spelling> = Vec::with_capacity(6);
     let mut add = |text: String, is_clear: bool| {
         if !found.iter().any(|it| it.text == text) {
-            // There are letters that are neither large nor small, and change all the same.
-            let is_folded = text
-                .bytes()
-                .all(|it| it.is_ascii() && !it.is_ascii_uppercase());
+            let folded = match fold(&text) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(folded) => Some(folded),
+            };
             found.push(Spelling {
-                folded: (!is_folded).then(|| fold(&text)),
                 text,
+                folded,
                 is_clear,
             });
         }

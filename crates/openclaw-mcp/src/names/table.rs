@@ -1,5 +1,6 @@
 //! All tools with their names.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use openclaw_config::ToolNaming;
@@ -253,8 +254,15 @@ fn rivals(source: &ToolSource<'_>, all: &[ToolSource<'_>]) -> Vec<String> {
         .collect()
 }
 
-pub(crate) fn fold(text: &str) -> String {
-    text.to_lowercase()
+/// A text for whom case does not matter; most have no other letters anyway.
+pub(crate) fn fold(text: &str) -> Cow<'_, str> {
+    // There are letters that are neither large nor small, and change all the same.
+    let is_folded = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
+    if text.bytes().all(is_folded) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.to_lowercase())
+    }
 }
 
 #[cfg(test)]
@@ -347,13 +355,18 @@ mod tests {
     proptest! {
         #[test]
         fn names_are_sound_and_unique_and_lead_back(
-            tools in prop::collection::btree_map("[a-c_]{1,3}|.{1,80}", prop::collection::btree_set("[a-c_]{1,3}|.{1,90}", 1..5), 1..5)
+            tools in prop::collection::btree_map("[a-c_]{1,3}|.{1,80}", prop::collection::btree_set("[a-c_]{1,3}|.{1,90}", 1..5), 1..5),
+            prefixes in prop::collection::vec(prop::option::of("[a-c_]{1,3}"), 5),
+            joined in prop::collection::vec(any::<bool>(), 5),
         ) {
             let sources: Vec<_> = tools
                 .iter()
-                .map(|(server, tools)| {
-                    let tools: Vec<_> = tools.iter().map(String::as_str).collect();
-                    source(server, &tools)
+                .zip(prefixes.iter().zip(&joined))
+                .map(|((server, tools), (prefix, is_joined))| ToolSource {
+                    server,
+                    prefix: prefix.as_deref(),
+                    naming: if *is_joined { ToolNaming::Joined } else { ToolNaming::Prefixed },
+                    tools: tools.iter().map(String::as_str).collect(),
                 })
                 .collect();
             let names = ToolNames::new(&sources);
