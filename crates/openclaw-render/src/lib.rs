@@ -42,7 +42,7 @@ pub use prompts::{prompt, prompts};
 pub use qr::code as qr_code;
 pub use reply::media_line;
 pub use resources::{read, resources};
-pub use servers::{servers, status_words};
+pub use servers::{servers, state_words, status_words};
 pub use sessions::{session_key, session_word, sessions, transcript};
 pub use skills::skills;
 pub use stored::{credential, forgotten, stored};

@@ -107,15 +107,22 @@ pub fn status_words(server: &ServerReport) -> (String, Tone) {
             return (format!("Running (PID {pid})"), Tone::Good);
         }
         (ShownState::Ready, None) if is_program => ("Running", Tone::Good),
-        (ShownState::Ready, None) => ("Connected", Tone::Good),
-        (ShownState::Connecting, _) => ("Connecting", Tone::Attention),
-        (ShownState::Restarting, _) => ("Restarting", Tone::Attention),
-        (ShownState::NeedsAuth, _) => ("Needs login", Tone::Attention),
-        (ShownState::Failed, _) => ("Failed", Tone::Bad),
-        (ShownState::Stopped, _) => ("Stopped", Tone::Quiet),
-        (ShownState::Disabled, _) => ("Disabled", Tone::Quiet),
+        (state, _) => state_words(state),
     };
     (words.to_owned(), tone)
+}
+
+/// A state, in the words that people know, where nothing else is known of the server.
+pub fn state_words(state: ShownState) -> (&'static str, Tone) {
+    match state {
+        ShownState::Ready => ("Connected", Tone::Good),
+        ShownState::Connecting => ("Connecting", Tone::Attention),
+        ShownState::Restarting => ("Restarting", Tone::Attention),
+        ShownState::NeedsAuth => ("Needs login", Tone::Attention),
+        ShownState::Failed => ("Failed", Tone::Bad),
+        ShownState::Stopped => ("Stopped", Tone::Quiet),
+        ShownState::Disabled => ("Disabled", Tone::Quiet),
+    }
 }
 
 /// How we prove who we are, in the words that people know.

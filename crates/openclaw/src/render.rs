@@ -7,7 +7,8 @@ pub(crate) use openclaw_engine::StoredCredential;
 pub(crate) use openclaw_render::{
     LINE, Page, Speech, Tone, added, call, count, credential, cut, details, forgotten, framed,
     logged_out, login, media_line, name, overview, padded, prompt, prompts, qr_code, read,
-    resources, servers, session_key, session_word, sessions, status_words, tools, transcript, word,
+    resources, servers, session_key, session_word, sessions, state_words, status_words, tools,
+    transcript, word,
 };
 
 #[cfg(test)]

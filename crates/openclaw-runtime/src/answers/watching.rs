@@ -86,12 +86,13 @@ impl Runtime {
     }
 }
 
-/// How bad a state is: what a person has to mend is worse than what passes.
+/// How bad a state is: what a person has to mend is worse than what passes, and what nobody uses is no
+/// reason to say less about what somebody does.
 fn badness(state: ShownState) -> u8 {
     match state {
         ShownState::Disabled => 0,
-        ShownState::Ready => 1,
-        ShownState::Stopped => 2,
+        ShownState::Stopped => 1,
+        ShownState::Ready => 2,
         ShownState::Connecting => 3,
         ShownState::Restarting => 4,
         ShownState::NeedsAuth => 5,

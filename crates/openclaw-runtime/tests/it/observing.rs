@@ -235,21 +235,32 @@ async fn whoever_watches_hears_of_servers_calls_and_reloads_as_they_happen() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_is_as_bad_as_it_is_for_any_agent_that_may_use_it() {
-    let (mine, denied) = (fake(""), fake(""));
-    let mut config = servers(&json!({ "mine": entry(&mine), "denied": entry(&denied) }));
+    let (mine, denied, stopped) = (fake(""), fake(""), fake(""));
+    let mut config = servers(&json!({
+        "mine": entry(&mine), "denied": entry(&denied), "stopped": entry(&mine),
+    }));
     // Another definition of the same name, and a server that one of them may not use.
     config["agents"]["list"] = json!([
         { "id": "main" },
         {
             "id": "other",
-            "mcp": { "servers": { "mine": { "command": "/nowhere/at/all" } } },
+            "mcp": { "servers": {
+                "mine": { "command": "/nowhere/at/all" },
+                "stopped": entry(&stopped),
+            } },
             "tools": { "deny": ["denied/*"] },
         },
     ]);
     let house = House::of_gateway(&config);
-    for name in ["mine", "denied"] {
+    for name in ["mine", "denied", "stopped"] {
         house.until(name, |it| it.state == ShownState::Ready).await;
     }
+    let query = OneServer {
+        agent: Some("other".to_owned()),
+        server: "stopped".to_owned(),
+    };
+    let rests = house.engine.disconnect(query).await.unwrap();
+    assert_eq!(rests.report.state, ShownState::Stopped);
     let deadline = Instant::now() + SOON;
     while of(&statistics(&house).await, "mine").state != ShownState::Failed {
         assert!(Instant::now() < deadline, "{:?}", statistics(&house).await);
@@ -257,7 +268,10 @@ async fn a_server_is_as_bad_as_it_is_for_any_agent_that_may_use_it() {
     }
     let denied_is = of(&statistics(&house).await, "denied").state;
     assert_eq!(denied_is, ShownState::Ready);
-    house.finish(&[&mine, &denied]).await;
+    // What one of them does not use at the moment takes nothing from another.
+    let used = of(&statistics(&house).await, "stopped").state;
+    assert_eq!(used, ShownState::Ready);
+    house.finish(&[&mine, &denied, &stopped]).await;
 }
 
 #[tokio::test]

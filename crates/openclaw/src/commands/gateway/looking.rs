@@ -120,7 +120,8 @@ impl Seen {
         text.push_str(&format!("  servers: {ready} of {} ready\n", servers.len()));
         for (name, state) in self.troubled() {
             let name = render::name(name);
-            text.push_str(&format!("    {name}: {}\n", state.as_str()));
+            let (words, _) = render::state_words(state);
+            text.push_str(&format!("    {name}: {words}\n"));
         }
         if let Some(error) = &self.overview.config_error {
             text.push_str(

@@ -95,10 +95,6 @@ fn a_server_of_another_agent_that_failed_is_not_hidden_by_one_of_the_same_name()
     let judgement = both(statistics(&[("a", ShownState::Failed)]), well);
     assert_eq!(told(&judgement), [("a", "the server can't be used")]);
     assert_eq!(judgement.servers.ready, 0);
-    // What one agent switched off is not another's trouble either.
-    let off = overview(&[("a", ShownState::Disabled, "")]);
-    let judgement = both(statistics(&[("a", ShownState::Failed)]), off);
-    assert_eq!(judgement.servers.troubled, 1);
 }
 
 #[test]
