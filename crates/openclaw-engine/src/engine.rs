@@ -17,7 +17,9 @@ use crate::prompts::{PromptReport, PromptRequest, PromptsReport};
 use crate::replies::ReplyEngine;
 use crate::resources::{ReadReport, ReadRequest, ResourcesReport};
 use crate::secrets::{SecretsQuery, SecretsReport};
-use crate::servers::{LogsReport, OneServer, ServerDetails, ServersQuery, ServersReport};
+use crate::servers::{
+    LogsQuery, LogsReport, OneServer, ServerDetails, ServersQuery, ServersReport,
+};
 use crate::sessions::{
     DeletedSession, OneSession, SessionTranscript, SessionsQuery, SessionsReport,
 };
@@ -46,7 +48,7 @@ pub trait Engine: ReplyEngine {
     /// Lists again what servers offer, and revives those that failed.
     fn refresh(&self, query: OfServer) -> Pending<'_, ServersReport>;
     /// The last lines that a server wrote to its standard error.
-    fn logs(&self, query: OneServer) -> Pending<'_, LogsReport>;
+    fn logs(&self, query: LogsQuery) -> Pending<'_, LogsReport>;
     /// The tools that an agent may use.
     fn tools(&self, query: OfServer) -> Pending<'_, ToolsReport>;
     /// Calls a tool.

@@ -76,8 +76,8 @@ pub use resources::{
 };
 pub use secrets::{SecretRemark, SecretReport, SecretTrouble, SecretsQuery, SecretsReport};
 pub use servers::{
-    AuthKind, LogsReport, OneServer, ServerDetails, ServerReport, ServersQuery, ServersReport,
-    ShownState, TransportKind,
+    AuthKind, LogsQuery, LogsReport, OneServer, ServerDetails, ServerReport, ServersQuery,
+    ServersReport, ShownState, TransportKind,
 };
 pub use sessions::{
     AskedCall, DeletedSession, MediaReport, MessageReport, OneSession, SessionReport,

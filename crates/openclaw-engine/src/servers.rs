@@ -173,6 +173,18 @@ pub struct ServerDetails {
     pub passed_over: u64,
 }
 
+/// Asks what a server wrote to its standard error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogsQuery {
+    /// The agent; the default one if none is named.
+    pub agent: Option<String>,
+    /// The server.
+    pub server: String,
+    /// The number of the last line that is known already; only what came behind it is told.
+    pub after: u64,
+}
+
 /// What a server wrote to its standard error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -181,8 +193,8 @@ pub struct LogsReport {
     pub server: String,
     /// The last lines, the newest at the end.
     pub lines: Vec<String>,
-    /// How many lines there were in all, so that who asks again knows what is new.
-    pub total: u64,
+    /// The number of the last line there is, so that who asks again is told what came behind it.
+    pub last: u64,
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use openclaw_engine::{
     AddServer, AddedServer, ApprovalReport, ApprovalRequest, Audience, CallReport, CallRequest,
     ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport, CompletionQuery,
     CompletionReport, DefinitionsReport, DeletedSession, Engine, EngineFailure, LoginAnswer,
-    LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsReport,
-    ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview, Pending,
-    PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
+    LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery,
+    LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview,
+    Pending, PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
     RemovedServer, ReplyEngine, ReplyReport, ReplyRequest, ResourcesReport, SecretsQuery,
     SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionTranscript, SessionsQuery,
     SessionsReport, SetServer, SkillsQuery, SkillsReport, StatisticsReport, ToolsReport, Watcher,
@@ -85,7 +85,7 @@ table! {
     connect(query: OneServer) -> ServerDetails, Some;
     disconnect(query: OneServer) -> ServerDetails, Some;
     refresh(query: OfServer) -> ServersReport, Some;
-    logs(query: OneServer) -> LogsReport, None;
+    logs(query: LogsQuery) -> LogsReport, None;
     tools(query: OfServer) -> ToolsReport, None;
     call(request: CallRequest) -> CallReport, Some;
     approve(request: ApprovalRequest) -> ApprovalReport, Some;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use openclaw_process::StderrTail;
+use openclaw_process::{StderrLine, StderrTail};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
@@ -61,9 +61,7 @@ pub struct Diagnostics {
     /// The number of the server's process, if it is one of ours.
     pub pid: Option<u32>,
     /// The last lines of its standard error.
-    pub stderr: Vec<String>,
-    /// How many lines there were in all.
-    pub stderr_total: u64,
+    pub stderr: Vec<StderrLine>,
     /// How the session begins that the server assigned, if it did. Not all of it: whoever has it
     /// can take part.
     pub session: Option<String>,
@@ -107,7 +105,6 @@ impl Connection {
             version: terms.as_ref().map_or("", |terms| terms.version),
             pid: program.map(Stdio::pid),
             stderr: stderr.map(StderrTail::lines).unwrap_or_default(),
-            stderr_total: stderr.map(StderrTail::total).unwrap_or_default(),
             session: match &self.core.link {
                 Link::Streamable(streamable) => streamable.session_start(),
                 Link::Stdio(_) | Link::Events(_) => None,

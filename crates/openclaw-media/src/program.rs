@@ -27,12 +27,12 @@ impl Finished {
     pub(crate) async fn last_words(&self) -> Option<String> {
         // They may still be on their way when the program is gone.
         let arrival = async {
-            while self.process.stderr().total() == 0 {
+            while self.process.stderr().lines().is_empty() {
                 sleep(LOOK).await;
             }
         };
         let _ = timeout(LAST_WORDS, arrival).await;
-        let lines = self.process.stderr().lines().into_iter();
+        let lines = self.process.stderr().texts().into_iter();
         lines.rev().find(|line| !line.trim().is_empty())
     }
 }

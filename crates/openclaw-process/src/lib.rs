@@ -39,5 +39,5 @@ pub use memory::give_back_when_quiet;
 pub use platform::{GuardianProgram, Launcher, raise_descriptor_limit, run_if_called};
 pub use process::{End, Process, ProgramCommand, SpawnError};
 pub use resolve::{ResolveError, find_program};
-pub use stderr::StderrTail;
+pub use stderr::{StderrLine, StderrTail};
 pub use streams::{ProcessInput, ProcessOutput};

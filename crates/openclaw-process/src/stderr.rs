@@ -1,7 +1,9 @@
 //! The last lines that a program wrote to its standard error.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::task::JoinHandle;
@@ -15,42 +17,60 @@ const LONGEST_WORD: usize = 256;
 /// How much is read at once. It is kept for as long as the program runs, which most do without a word.
 const READ: usize = 4_096;
 
+/// A line that a program wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StderrLine {
+    /// Larger than that of every line before it, of whatever program: who has seen one knows by it what
+    /// came later, even from a program that was started since.
+    pub number: u64,
+    /// What it says.
+    pub text: String,
+}
+
+impl StderrLine {
+    /// A line that is the last one now.
+    pub fn new(text: String) -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.map_or(0, |now| u64::try_from(now.as_micros()).unwrap_or(0));
+        // By the clock, so that lines of another run of ours are told apart, too.
+        let next = |last: u64| now.max(last + 1);
+        let before = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |it| Some(next(it)));
+        let number = next(before.unwrap_or_else(|same| same));
+        Self { number, text }
+    }
+}
+
 /// The last lines of a program's standard error, shared with whoever shows them.
 #[derive(Clone, Debug, Default)]
 pub struct StderrTail {
-    heard: Arc<Mutex<Heard>>,
-}
-
-#[derive(Debug, Default)]
-struct Heard {
-    /// The last lines.
-    lines: VecDeque<String>,
-    /// How many there were in all.
-    total: u64,
+    lines: Arc<Mutex<VecDeque<StderrLine>>>,
 }
 
 impl StderrTail {
+    /// How many lines are kept.
+    pub const KEPT: usize = LINES;
+
     /// The last lines, the oldest first.
-    pub fn lines(&self) -> Vec<String> {
-        self.lock().lines.iter().cloned().collect()
+    pub fn lines(&self) -> Vec<StderrLine> {
+        self.lock().iter().cloned().collect()
     }
 
-    /// How many lines there were in all, those that are no longer kept included.
-    pub fn total(&self) -> u64 {
-        self.lock().total
+    /// What they say.
+    pub fn texts(&self) -> Vec<String> {
+        self.lock().iter().map(|line| line.text.clone()).collect()
     }
 
     fn push(&self, line: String) {
-        let mut heard = self.lock();
-        if heard.lines.len() == LINES {
-            heard.lines.pop_front();
+        let mut lines = self.lock();
+        if lines.len() == LINES {
+            lines.pop_front();
         }
-        heard.lines.push_back(line);
-        heard.total += 1;
+        lines.push_back(StderrLine::new(line));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, VecDeque<StderrLine>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads until the end, keeping the last lines and passing each on.
@@ -136,7 +156,7 @@ mod tests {
     async fn tail_of(bytes: &'static [u8]) -> Vec<String> {
         let tail = StderrTail::default();
         tail.drain(bytes, |_| {}).await.unwrap();
-        tail.lines()
+        tail.texts()
     }
 
     #[tokio::test]

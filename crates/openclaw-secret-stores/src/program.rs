@@ -111,7 +111,7 @@ pub(crate) async fn run(
     Ok(ProgramOutput {
         end,
         stdout,
-        stderr: process.stderr().lines(),
+        stderr: process.stderr().texts(),
     })
 }
 

@@ -335,7 +335,7 @@ impl Engine for FakeEngine {
     not_asked! {
         connect(OneServer) -> ServerDetails;
         disconnect(OneServer) -> ServerDetails;
-        logs(OneServer) -> LogsReport;
+        logs(LogsQuery) -> LogsReport;
         approve(ApprovalRequest) -> ApprovalReport;
         resources(OfServer) -> ResourcesReport;
         read(ReadRequest) -> ReadReport;

@@ -1,6 +1,6 @@
 //! A gateway that goes away.
 
-use openclaw_engine::{Engine, EngineEvent, OneServer, ReplyEngine, ReplyRequest, Watcher};
+use openclaw_engine::{Engine, EngineEvent, LogsQuery, ReplyEngine, ReplyRequest, Watcher};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -55,9 +55,10 @@ async fn what_is_under_way_fails_and_says_what_is_not_known() {
         let later = later.unwrap_err();
         assert_eq!(later.code, "gateway-gone");
         assert!(later.message.contains("nothing was asked"), "{later}");
-        let query = OneServer {
+        let query = LogsQuery {
             agent: None,
             server: "s".to_owned(),
+            after: 0,
         };
         assert_eq!(remote.logs(query).await.unwrap_err().code, "gateway-gone");
         assert_eq!(remote.stop().await.unwrap_err().code, "gateway-gone");

@@ -13,8 +13,8 @@ macro_rules! each_question {
                 -> ServerDetails (crate::table::details("d3"));
             refresh(query: OfServer {"agent": "d", "server": "s4"})
                 -> ServersReport {"servers": []};
-            logs(query: OneServer {"agent": "e", "server": "s5"})
-                -> LogsReport {"server": "s5", "lines": ["one", "tüe \u{1b}"], "total": 7};
+            logs(query: LogsQuery {"agent": "e", "server": "s5", "after": 6})
+                -> LogsReport {"server": "s5", "lines": ["one", "tüe \u{1b}"], "last": 7};
             tools(query: OfServer {"agent": "f", "server": null})
                 -> ToolsReport {"tools": [{
                     "name": "mcp_s_t", "server": "s", "tool": "t", "title": null,

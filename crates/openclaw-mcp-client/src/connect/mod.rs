@@ -186,7 +186,7 @@ impl Step {
     /// The last lines that the program wrote to its standard error.
     fn last_words(&self) -> Vec<String> {
         let stderr = self.lock().stderr.clone();
-        let lines = stderr.map(|stderr| stderr.lines()).unwrap_or_default();
+        let lines = stderr.map(|stderr| stderr.texts()).unwrap_or_default();
         let lines = lines.iter().filter(|line| !line.trim().is_empty());
         lines.map(|line| shown(line, 300)).collect()
     }

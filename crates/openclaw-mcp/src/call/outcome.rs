@@ -74,7 +74,7 @@ pub struct ToolOutcome {
     pub server: Option<String>,
     /// How it ended.
     pub end: CallEnd,
-    /// What the model gets.
+    /// What the model gets; of a result nothing where no model reads it.
     pub parts: Vec<Part>,
     /// What the server sent, if it came to that; our credentials are hidden in it.
     pub result: Option<ToolResult>,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use openclaw_mcp_client::Connection;
+use openclaw_process::{StderrLine, StderrTail};
 
 use super::catalog::Catalog;
 
@@ -49,10 +50,8 @@ pub struct ServerState {
     pub connection: Option<Arc<Connection>>,
     /// What it offers, or offered last.
     pub catalog: Arc<Catalog>,
-    /// The last lines of its standard error from when it was last let go.
-    pub stderr: Arc<[String]>,
-    /// How many lines there had been in all until then, over all its starts.
-    pub stderr_before: u64,
+    /// The last lines of its standard error from before it was last let go.
+    pub(super) earlier_stderr: Arc<[StderrLine]>,
     /// When it last gave a sign of life that it was asked for.
     pub alive_at: Option<SystemTime>,
     /// How often it was started again since it was last asked for.
@@ -70,8 +69,7 @@ impl Default for ServerState {
             was_ready: false,
             connection: None,
             catalog: Arc::default(),
-            stderr: Arc::default(),
-            stderr_before: 0,
+            earlier_stderr: Arc::default(),
             alive_at: None,
             restarts: 0,
             failures: 0,
@@ -81,27 +79,32 @@ impl Default for ServerState {
 }
 
 impl ServerState {
-    /// The last lines of its standard error, and how many there were in all, over all its starts: whoever
-    /// follows them finds the first line of a new process by that.
-    pub fn stderr_so_far(&self) -> (Vec<String>, u64) {
-        match &self.connection {
-            Some(connection) => {
-                let diagnostics = connection.diagnostics();
-                let total = self.stderr_before + diagnostics.stderr_total;
-                (diagnostics.stderr, total)
-            }
-            None => (self.stderr.to_vec(), self.stderr_before),
-        }
+    /// The last lines of its standard error, those of earlier starts included: why it died is among them.
+    pub fn stderr(&self) -> Vec<StderrLine> {
+        let now = self.connection.as_ref();
+        let now = now.map(|connection| connection.diagnostics().stderr);
+        self.stderr_with(now.unwrap_or_default())
     }
 
     /// Lets the connection go, and keeps what its program said.
     pub(super) fn let_go(&mut self) {
         if self.connection.is_some() {
-            let (lines, total) = self.stderr_so_far();
-            self.stderr = lines.into();
-            self.stderr_before = total;
+            self.earlier_stderr = self.stderr().into();
             self.connection = None;
         }
+    }
+
+    /// Keeps what a program said that could not be connected to.
+    pub(super) fn heard(&mut self, last: &[String]) {
+        let last = last.iter().cloned().map(StderrLine::new);
+        self.earlier_stderr = self.stderr_with(last.collect()).into();
+    }
+
+    fn stderr_with(&self, new: Vec<StderrLine>) -> Vec<StderrLine> {
+        let mut lines = self.earlier_stderr.to_vec();
+        lines.extend(new);
+        lines.drain(..lines.len().saturating_sub(StderrTail::KEPT));
+        lines
     }
 }
 

@@ -329,11 +329,7 @@ impl Task {
                 self.rest(Status::Failed, &error.to_string())
             }
             Trouble::Connect(error) => {
-                let last = error.stderr().to_vec();
-                self.update(|state| {
-                    state.stderr_before += last.len() as u64;
-                    state.stderr = last.into();
-                });
+                self.update(|state| state.heard(error.stderr()));
                 self.failed(&error.to_string())
             }
             Trouble::Lost(reason) => self.failed(&reason),

@@ -1,6 +1,6 @@
 //! The way of a call.
 
-use openclaw_mcp::{CallEnd, StartMode, Status};
+use openclaw_mcp::{Approval, Call, CallEnd, StartMode, Status, ToolChoice};
 use openclaw_secrets::{Redactor, Secret};
 use openclaw_testkit::leaks::eventually;
 use serde_json::json;
@@ -205,6 +205,37 @@ async fn a_long_result_is_cut_and_can_be_read_on() {
         .call("mcp_read_result", json!({"id": "../../etc/passwd"}))
         .await;
     assert!(wrong.end.is_error());
+    house.finish().await;
+}
+
+#[tokio::test]
+async fn nothing_is_made_for_a_model_where_none_reads() {
+    let (fake, config) = one(json!({"maxResultBytes": 1000}));
+    let house = House::new(StartMode::OnDemand, &config, &[&fake]);
+    house.started().await;
+    let agent = house.agent("main");
+    let call = |for_model| Call {
+        agent: &agent,
+        session: None,
+        tool: ToolChoice::Spelling("fake/big"),
+        arguments: serde_json::Map::from_iter([("bytes".to_owned(), json!(2500))]),
+        correlation: "c0ffee",
+        persons: None,
+        approval: Approval::Given,
+        progress: None,
+        for_model,
+    };
+    let kept = || {
+        let directory = std::fs::read_dir(house.path().join("state/results"));
+        directory.map_or(0, Iterator::count)
+    };
+    let outcome = house.servers.call(call(false)).await;
+    assert_eq!(outcome.end, CallEnd::Ok);
+    assert!(outcome.parts.is_empty() && outcome.result.is_some());
+    assert_eq!(kept(), 0, "nobody reads on");
+    let outcome = house.servers.call(call(true)).await;
+    assert!(!outcome.parts.is_empty());
+    assert_ne!(kept(), 0);
     house.finish().await;
 }
 

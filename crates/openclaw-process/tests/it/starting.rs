@@ -43,7 +43,7 @@ async fn a_program_reads_writes_and_ends_with_its_status() {
     while process.stderr().lines().is_empty() {
         tokio::task::yield_now().await;
     }
-    assert_eq!(process.stderr().lines(), ["oops"]);
+    assert_eq!(process.stderr().texts(), ["oops"]);
 }
 
 #[tokio::test]

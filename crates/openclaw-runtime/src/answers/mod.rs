@@ -5,6 +5,7 @@ mod commands;
 mod completing;
 mod definitions;
 pub(crate) mod logins;
+mod logs;
 mod models;
 mod offers;
 mod prompting;
@@ -26,12 +27,12 @@ use openclaw_engine::{
     ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport, CompletionQuery,
     CompletionReport, DefinitionsReport, DeletedSession, Engine, EngineFailure, GatewayReport,
     LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport,
-    LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview,
-    Pending, PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
-    RemovedServer, ResourcesReport, SecretRemark, SecretReport, SecretTrouble, SecretsQuery,
-    SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionTranscript, SessionsQuery,
-    SessionsReport, SetServer, ShownState, SkillsQuery, SkillsReport, StatisticsReport,
-    ToolsReport, Watcher,
+    LogsQuery, LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession,
+    Overview, Pending, PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest,
+    ReloadReport, RemovedServer, ResourcesReport, SecretRemark, SecretReport, SecretTrouble,
+    SecretsQuery, SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionTranscript,
+    SessionsQuery, SessionsReport, SetServer, ShownState, SkillsQuery, SkillsReport,
+    StatisticsReport, ToolsReport, Watcher,
 };
 use openclaw_mcp::{AgentPlan, PlannedServer};
 
@@ -91,25 +92,8 @@ impl Engine for Runtime {
         Box::pin(self.answer_refresh(query))
     }
 
-    fn logs(&self, query: OneServer) -> Pending<'_, LogsReport> {
-        Box::pin(async move {
-            let (agent, server) = self.one(&query)?;
-            let names = [server.name().to_owned()];
-            self.servers.start(&agent, Some(&names)).await;
-            let view = self.servers.view_one(&agent, &server);
-            let (lines, total) = match view.state {
-                Some(state) => state.stderr_so_far(),
-                None => (Vec::new(), 0),
-            };
-            let lines = lines.iter();
-            Ok(LogsReport {
-                server: query.server,
-                lines: lines
-                    .map(|line| self.redactor.redact(line).into_owned())
-                    .collect(),
-                total,
-            })
-        })
+    fn logs(&self, query: LogsQuery) -> Pending<'_, LogsReport> {
+        Box::pin(self.answer_logs(query))
     }
 
     fn tools(&self, query: OfServer) -> Pending<'_, ToolsReport> {

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 
 use openclaw_config::{Authorization, ConfigValue, Launch, RemoteTransport};
 use openclaw_engine::{AuthKind, ServerDetails, ServerReport, ShownState, TransportKind};
-use openclaw_mcp::{AgentTools, PlannedServer, ServerView, Standing, Status, written_moment};
+use openclaw_mcp::{
+    AgentTools, PlannedServer, ServerState, ServerView, Standing, Status, written_moment,
+};
 use openclaw_mcp_client::Transport;
 use openclaw_oauth::LoginState;
 use openclaw_process::find_program;
@@ -58,12 +60,8 @@ pub(crate) fn details(
 ) -> ServerDetails {
     let connection = view.state.as_ref().and_then(|it| it.connection.as_ref());
     let diagnostics = connection.map(|connection| connection.diagnostics());
-    let stderr = match (&diagnostics, &view.state) {
-        (Some(diagnostics), _) => diagnostics.stderr.clone(),
-        (None, Some(state)) => state.stderr.to_vec(),
-        (None, None) => Vec::new(),
-    };
-    let stderr = stderr.iter();
+    let stderr = view.state.as_ref().map(ServerState::stderr);
+    let stderr = stderr.unwrap_or_default().into_iter();
     // A server may put what it was trusted with wherever it has the word.
     let hidden = |text: &str| runtime.redactor.redact(text).into_owned();
     ServerDetails {
@@ -86,7 +84,7 @@ pub(crate) fn details(
             .state
             .as_ref()
             .and_then(|state| Some(written_moment(state.alive_at?))),
-        stderr: stderr.map(|line| hidden(line)).collect(),
+        stderr: stderr.map(|line| hidden(&line.text)).collect(),
         resolved_command: resolved(runtime, &view.server),
         passed_over: diagnostics.map_or(0, |it| it.passed_over),
     }

@@ -9,9 +9,9 @@ use std::time::SystemTime;
 
 use openclaw_content::{Excerpt, Framer, Origin, shown_line, shown_text, workspace_text};
 use openclaw_engine::{
-    ApprovalRequest, Audience, AuthKind, Engine, EngineFailure, OfServer, OneServer, PromptRequest,
-    ReadRequest, ReloadReport, ServerDetails, ServerEntry, ServerReport, ServersQuery, SetServer,
-    ShownState,
+    ApprovalRequest, Audience, AuthKind, Engine, EngineFailure, LogsQuery, OfServer, OneServer,
+    PromptRequest, ReadRequest, ReloadReport, ServerDetails, ServerEntry, ServerReport,
+    ServersQuery, SetServer, ShownState,
 };
 use openclaw_render::{self as render, Page};
 use serde_json::Value;
@@ -219,7 +219,13 @@ impl McpAsked<'_> {
     }
 
     async fn logs(&self, name: String) -> Result<String, EngineFailure> {
-        let report = self.engine.logs(self.one(name)).await?;
+        let OneServer { agent, server } = self.one(name);
+        let query = LogsQuery {
+            agent,
+            server,
+            after: 0,
+        };
+        let report = self.engine.logs(query).await?;
         if report.lines.is_empty() {
             let server = render::name(&report.server);
             return Ok(format!(

@@ -33,6 +33,7 @@ pub(crate) async fn answer(call: &Call) {
     if call.headers.is_some() && is_last_reply(&call.server, method) {
         // The reply is on its way through the task of its connection.
         tokio::time::sleep(Duration::from_millis(100)).await;
+        process::complain("fake-mcp-server: exits because it was called");
         process::leave(&call.server, 1);
     }
     if method == "tools/list" && call.server.is_first_list() {
@@ -68,6 +69,7 @@ async fn perform(call: &Call) -> Outcome {
         tokio::time::sleep(delay).await;
     }
     if method == "tools/call" && options.process.exit_on_call {
+        process::complain("fake-mcp-server: exits because it was called");
         process::leave(&call.server, 1);
     }
     if options.protocol.empty_result {

@@ -10,8 +10,8 @@ use openclaw_engine::{
     CallRequest, ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport,
     CompletionQuery, CompletionReport, ContentsReport, Credentials, DefinitionsReport,
     DeletedSession, Engine, EngineFailure, GatewayReport, KeptLogin, LoginAnswer, LoginOffer,
-    LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsReport, ModelsQuery,
-    ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview, Pending,
+    LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport,
+    ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview, Pending,
     PromptArgumentReport, PromptMessageReport, PromptReport, PromptRequest, PromptSummary,
     PromptsReport, ReadReport, ReadRequest, RegistrationKind, ReloadReport, RemovedServer,
     ResourceSummary, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServerReport,
@@ -200,14 +200,14 @@ impl Engine for Canned {
         })
     }
 
-    fn logs(&self, query: OneServer) -> Pending<'_, LogsReport> {
+    fn logs(&self, query: LogsQuery) -> Pending<'_, LogsReport> {
         let lines = match query.server.as_str() {
             "quiet" => vec![],
             _ => vec!["one".to_owned(), format!("  two {HOSTILE}")],
         };
         ready(LogsReport {
             server: query.server,
-            total: lines.len() as u64,
+            last: lines.len() as u64,
             lines,
         })
     }

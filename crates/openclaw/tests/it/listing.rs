@@ -162,7 +162,7 @@ fn lines_of_standard_error_are_shown() {
     let run = lab.done(&["mcp", "logs", "fake"]);
     assert_eq!(run.stdout.lines().count(), 3, "{run}");
     let report = lab.json(&["mcp", "logs", "fake"]);
-    assert_keys(&report, &["server", "lines", "total"]);
+    assert_keys(&report, &["server", "lines", "last"]);
     let quiet = Lab::new("").done(&["mcp", "logs", "fake"]);
     assert_eq!(quiet.stdout, "");
     assert!(quiet.stderr.contains("wrote nothing"), "{quiet}");

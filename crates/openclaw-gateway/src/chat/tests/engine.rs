@@ -9,8 +9,8 @@ use openclaw_engine::{
     CallRequest, ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport,
     CompletionQuery, CompletionReport, Credentials, DefinitionsReport, DeletedSession, Engine,
     EngineFailure, GatewayReport, LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery,
-    LoginsReport, LogoutReport, LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin,
-    OneServer, OneSession, Overview, Pending, PromptReport, PromptRequest, PromptsReport,
+    LoginsReport, LogoutReport, LogsQuery, LogsReport, ModelsQuery, ModelsReport, OfServer,
+    OneLogin, OneServer, OneSession, Overview, Pending, PromptReport, PromptRequest, PromptsReport,
     ReadReport, ReadRequest, ReloadReport, RemovedServer, ReplyEngine, ReplyEvent, ReplyPart,
     ReplyReport, ReplyRequest, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails,
     ServersQuery, ServersReport, SessionChoice, SessionTranscript, SessionsQuery, SessionsReport,
@@ -302,7 +302,7 @@ impl Engine for Scripted {
         connect(OneServer) -> ServerDetails;
         disconnect(OneServer) -> ServerDetails;
         refresh(OfServer) -> ServersReport;
-        logs(OneServer) -> LogsReport;
+        logs(LogsQuery) -> LogsReport;
         tools(OfServer) -> ToolsReport;
         call(CallRequest) -> CallReport;
         approve(ApprovalRequest) -> ApprovalReport;

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use openclaw_content::shown_text;
 use openclaw_engine::{
-    AuthKind, Engine, LogsReport, OfServer, OneServer, ServerDetails, ServerReport, ServersQuery,
-    ServersReport, ShownState,
+    AuthKind, Engine, LogsQuery, LogsReport, OfServer, OneServer, ServerDetails, ServerReport,
+    ServersQuery, ServersReport, ShownState,
 };
 use serde_json::json;
 
@@ -288,7 +288,11 @@ pub(super) fn logs(
     follow: bool,
     json: bool,
 ) -> Result<Exit, Failure> {
-    let query = OneServer { agent, server };
+    let query = LogsQuery {
+        agent,
+        server,
+        after: 0,
+    };
     with_engine(session, async |engine, session| {
         ask_logs(engine, session, query, follow, json).await
     })
@@ -297,7 +301,7 @@ pub(super) fn logs(
 async fn ask_logs(
     engine: &dyn Engine,
     session: &mut Session<'_>,
-    query: OneServer,
+    mut query: LogsQuery,
     follow: bool,
     json: bool,
 ) -> Result<Exit, Failure> {
@@ -312,8 +316,8 @@ async fn ask_logs(
         let text = format!("{name} wrote nothing to its standard error\n");
         session.output.explain(&text)?;
     }
-    print_lines(session, &report, report.lines.len())?;
-    let mut seen = report.total;
+    print_lines(session, &report)?;
+    query.after = report.last;
     if !follow {
         return Ok(Exit::Done);
     }
@@ -321,26 +325,16 @@ async fn ask_logs(
     loop {
         tokio::time::sleep(LOG_INTERVAL).await;
         let report = engine.logs(query.clone()).await?;
-        print_lines(session, &report, unseen(&report, seen))?;
-        seen = report.total;
+        print_lines(session, &report)?;
+        // Should the clock of another gateway be behind that of the last one, this begins anew.
+        query.after = report.last;
     }
 }
 
-/// How many of the lines are new to who has seen so many.
-fn unseen(report: &LogsReport, seen: u64) -> usize {
-    // A gateway that was started anew counts from the beginning again.
-    let new = report.total.checked_sub(seen).unwrap_or(report.total);
-    usize::try_from(new)
-        .unwrap_or(usize::MAX)
-        .min(report.lines.len())
-}
-
-fn print_lines(session: &mut Session<'_>, report: &LogsReport, last: usize) -> Result<(), Failure> {
-    let first = report.lines.len().saturating_sub(last);
+fn print_lines(session: &mut Session<'_>, report: &LogsReport) -> Result<(), Failure> {
     let text: String = report
         .lines
         .iter()
-        .skip(first)
         // The white space at the beginning of a line says where it belongs.
         .map(|line| format!("{}\n", shown_text(line).replace('\n', " ")))
         .collect();

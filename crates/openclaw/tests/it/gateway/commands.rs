@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::json;
 
 use super::Gateway;
@@ -351,22 +351,17 @@ fn a_server_of_another_agent_that_failed_is_trouble_of_the_gateway() {
     lab.home.run(&["mcp", "servers", "--agent", "other"]);
     let status = lab.home.run(&["gateway", "status"]);
     assert!(status.stdout.starts_with("gateway degraded"), "{status}");
-    assert!(status.stdout.contains("gone: failed"), "{status}");
+    assert!(status.stdout.contains("gone: Failed"), "{status}");
     let health = gateway.ask_with("", "GET", "/health", None).json();
     assert_eq!(health["status"], "degraded", "{health}");
 }
 
 #[test]
-fn who_follows_a_log_sees_what_a_server_says_after_it_was_started_anew() {
-    let lab = Lab::new("--flood-stderr 100").alone();
+fn who_follows_a_log_sees_why_a_server_died_and_what_it_says_when_it_is_back() {
+    let lab = Lab::new("--flood-stderr 100 --exit-on-call").alone();
     let _gateway = Gateway::start(&lab.home, &[]);
-    let written = lab
-        .home
-        .run(&["mcp", "logs", "fake"])
-        .stdout
-        .lines()
-        .count();
-    assert!(written > 0);
+    let first = lab.home.run(&["mcp", "logs", "fake"]).stdout;
+    assert_eq!(first.lines().count(), 1);
     let mut following = lab.start(&["mcp", "logs", "fake", "-f"]);
     let stdout = BufReader::new(following.stdout.take().unwrap());
     let (sender, lines) = std::sync::mpsc::channel();
@@ -375,19 +370,15 @@ fn who_follows_a_log_sees_what_a_server_says_after_it_was_started_anew() {
             let _ = sender.send(line.unwrap());
         }
     });
-    let read = || {
-        for _ in 0..written {
-            lines.recv_timeout(SOON).unwrap();
-        }
-        let more = lines.recv_timeout(Duration::from_millis(600));
-        assert!(more.is_err(), "no line comes twice: {more:?}");
-    };
-    read();
-    // It says as much as before, so that counting alone does not tell.
-    let pid = lab.home.run(&["mcp", "status", "fake", "--json"]).json()["pid"].as_i64();
-    let pid = pid.and_then(|pid| Pid::from_raw(pid.try_into().unwrap()));
-    kill_process(pid.unwrap(), Signal::KILL).unwrap();
-    read();
+    let next = || lines.recv_timeout(SOON).unwrap();
+    assert_eq!(next(), first.trim_end());
+    let called = lab.home.run(&["mcp", "call", "fake/echo", "message=hello"]);
+    assert_eq!(called.code, Some(1), "{called}");
+    assert_eq!(next(), "fake-mcp-server: exits because it was called");
+    // It says the same as before, and as much of it, so that counting alone does not tell.
+    assert_eq!(next(), first.trim_end());
+    let more = lines.recv_timeout(Duration::from_millis(600));
+    assert!(more.is_err(), "no line comes twice: {more:?}");
     following.kill().unwrap();
     following.wait().unwrap();
     reading.join().unwrap();

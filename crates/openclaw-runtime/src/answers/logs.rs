@@ -1,0 +1,31 @@
+//! What servers write to their standard error.
+
+use openclaw_engine::{EngineFailure, LogsQuery, LogsReport, OneServer};
+use openclaw_mcp::ServerState;
+
+use crate::runtime::Runtime;
+
+impl Runtime {
+    pub(super) async fn answer_logs(&self, query: LogsQuery) -> Result<LogsReport, EngineFailure> {
+        let LogsQuery {
+            agent,
+            server,
+            after,
+        } = query;
+        let one = OneServer { agent, server };
+        let (agent, server) = self.one(&one)?;
+        let names = [server.name().to_owned()];
+        self.servers.start(&agent, Some(&names)).await;
+        let view = self.servers.view_one(&agent, &server);
+        let lines = view.state.as_ref().map(ServerState::stderr);
+        let lines = lines.unwrap_or_default();
+        let new = lines.iter().filter(|line| line.number > after);
+        Ok(LogsReport {
+            server: one.server,
+            lines: new
+                .map(|line| self.redactor.redact(&line.text).into_owned())
+                .collect(),
+            last: lines.last().map_or(0, |line| line.number),
+        })
+    }
+}
