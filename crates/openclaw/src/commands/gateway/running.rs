@@ -2,7 +2,9 @@
 
 use std::io::{IsTerminal as _, stdin};
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use openclaw_config::{Config, Gateway};
@@ -27,8 +29,8 @@ use crate::commands::engine::{listen, own_setup};
 use crate::failure::{Exit, Failure};
 use crate::signals::Signals;
 
-/// How many threads answer. Most of the work is waiting.
-const WORKERS: usize = 2;
+/// How many threads answer at most.
+const MOST_WORKERS: usize = 4;
 /// How long stopping may take: a server that does not want to go takes five seconds of it.
 const STOPPING: Duration = Duration::from_millis(5_900);
 /// How much of that is left for what does not go at all.
@@ -44,7 +46,7 @@ pub(super) fn run(session: &mut Session<'_>, options: &RunOptions) -> Result<Exi
     let signals = listen()?;
     openclaw_process::raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
+        .worker_threads(workers())
         .enable_all()
         .build()
         .map_err(|error| Failure::failed("system", format!("cannot begin: {error}")))?;
@@ -58,6 +60,13 @@ pub(super) fn run(session: &mut Session<'_>, options: &RunOptions) -> Result<Exi
     // What still runs on other threads, such as a lookup of a name, is not waited for.
     runtime.shutdown_background();
     served
+}
+
+/// How many threads answer: as many as half of the cores, since the servers need the others. On two cores
+/// two threads get less done than one, which has nobody to wake.
+fn workers() -> usize {
+    let cores = available_parallelism().map_or(1, NonZero::get);
+    (cores / 2).clamp(1, MOST_WORKERS)
 }
 
 /// What is to run, and where.
