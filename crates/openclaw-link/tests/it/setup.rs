@@ -181,7 +181,7 @@ impl Peer {
     /// Calls, and says and hears what is said first.
     pub(crate) async fn greeted(state: &Path) -> Self {
         let mut peer = Self::call(state).await;
-        peer.say(&json!({"openclaw": "command", "protocol": 1, "version": "0"}))
+        peer.say(&json!({"openclaw": "command", "protocol": PROTOCOL, "version": "0"}))
             .await;
         assert_eq!(peer.hear().await.unwrap()["openclaw"], "gateway");
         peer

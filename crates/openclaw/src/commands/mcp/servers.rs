@@ -326,7 +326,7 @@ async fn ask_logs(
         tokio::time::sleep(LOG_INTERVAL).await;
         let report = engine.logs(query.clone()).await?;
         print_lines(session, &report)?;
-        // Should the clock of another gateway be behind that of the last one, this begins anew.
+        // Should the clock of another gateway be behind that of the last one, it goes on from here.
         query.after = report.last;
     }
 }
