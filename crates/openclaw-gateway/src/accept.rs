@@ -8,7 +8,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use openclaw_link::{Listener, Service};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -31,7 +30,7 @@ const MOST_CALLERS: usize = 1_024;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Takes up whoever calls over HTTP, until all stops.
-pub(crate) async fn http(listener: TcpListener, router: Router, gateway: Arc<Gateway>) {
+pub(crate) async fn http(listener: TcpListener, gateway: Arc<Gateway>) {
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let crowd = Crowd::default();
     let refusals = Arc::new(Semaphore::new(MOST_REFUSALS));
@@ -58,7 +57,7 @@ pub(crate) async fn http(listener: TcpListener, router: Router, gateway: Arc<Gat
         if let Some(counted) = counted
             && let Ok(permit) = Arc::clone(&room).try_acquire_owned()
         {
-            let served = connection::serve(stream, from.ip(), router.clone(), Arc::clone(&gateway));
+            let served = connection::serve(stream, from.ip(), Arc::clone(&gateway));
             tasks.spawn(async move {
                 let _room = (counted, permit);
                 served.await;

@@ -35,7 +35,10 @@ pub(crate) enum Unread {
 }
 
 /// A body within limits of size and silence. Reading what is beyond them is an error.
-pub(crate) fn guarded(body: Body, limit: usize) -> Body {
+pub(crate) fn guarded<B>(body: B, limit: usize) -> Body
+where
+    B: HttpBody<Data = Bytes, Error: Into<axum::BoxError>> + Send + Unpin + 'static,
+{
     let patient = Patient {
         body,
         silence: None,
@@ -103,12 +106,12 @@ fn unread(error: &axum::Error) -> Unread {
 }
 
 /// A body that is waited for only for so long each time.
-struct Patient {
-    body: Body,
+struct Patient<B> {
+    body: B,
     silence: Option<Pin<Box<Sleep>>>,
 }
 
-impl HttpBody for Patient {
+impl<B: HttpBody<Data = Bytes, Error: Into<axum::BoxError>> + Unpin> HttpBody for Patient<B> {
     type Data = Bytes;
     type Error = axum::BoxError;
 

@@ -34,11 +34,20 @@ mod tests;
 
 use std::sync::Arc;
 
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use openclaw_engine::Engine;
+use tower_service::Service as _;
 
 use self::luggage::Luggage;
+use crate::visit::Visit;
+
+/// Answers what is asked below `/v1`.
+pub(crate) async fn answer(visit: Visit) -> Response {
+    let answered = visit.gateway.chat.clone().call(visit.request).await;
+    answered.unwrap_or_else(|never| match never {}).into_response()
+}
 
 /// The routes. Names of models have slashes, and clients differ in whether they escape them.
 pub(crate) fn routes() -> Router<Arc<dyn Engine>> {

@@ -5,23 +5,21 @@ use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::Next;
+use axum::body::Body;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use hyper::body::Incoming;
 use ring::rand::{SecureRandom as _, SystemRandom};
 
 use crate::body;
-use crate::door::{Access, Visitor};
+use crate::door::Access;
 use crate::headers::{self, Kind};
 use crate::problem::Problem;
 use crate::routes::{self, Route};
 use crate::state::Gateway;
-
-/// Where a connection comes from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) IpAddr);
+use crate::visit::Visit;
+use crate::wire::Allowance;
 
 /// What ties a request to lines of the log.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -30,19 +28,20 @@ const REQUEST_ID_LENGTH: usize = 64;
 
 /// Lets a request pass, or not.
 pub(crate) async fn pass(
-    State(gateway): State<Arc<Gateway>>,
-    mut request: Request,
-    next: Next,
+    gateway: Arc<Gateway>,
+    mut request: http::Request<Incoming>,
+    peer: IpAddr,
+    allowance: Allowance,
 ) -> Response {
-    let position = request
-        .extensions()
-        .get::<MatchedPath>()
-        .and_then(|path| routes::position(path.as_str()));
+    let position = routes::position(request.uri().path());
     let route = position.and_then(|position| routes::TABLE.get(position));
     let id = request_id(request.headers());
     request.headers_mut().insert(REQUEST_ID, id.clone());
 
-    let mut response = answer(&gateway, route, request, next).await;
+    let mut response = match admit(&gateway, route, request, peer, allowance) {
+        Ok((route, visit)) => answer(route, visit).await,
+        Err(problem) => problem.into_response(),
+    };
 
     let kind = match route {
         Some(route) if response.status().is_success() => route.kind,
@@ -54,42 +53,43 @@ pub(crate) async fn pass(
     response
 }
 
-async fn answer(
-    gateway: &Gateway,
-    route: Option<&Route>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let (mut parts, inner) = request.into_parts();
+/// Looks at a request before anything of it is read.
+fn admit(
+    gateway: &Arc<Gateway>,
+    route: Option<&'static Route>,
+    request: http::Request<Incoming>,
+    peer: IpAddr,
+    allowance: Allowance,
+) -> Result<(&'static Route, Visit), Problem> {
+    let (parts, incoming) = request.into_parts();
     // Whether something is there is told to those who may know.
     let access = route.map_or(Access::Closed, |route| route.access);
-    let Some(Peer(peer)) = parts.extensions.get::<Peer>().copied() else {
-        return Problem::internal().into_response();
-    };
     let from = gateway.door.whence(&parts, peer);
-    parts.extensions.insert(Peer(from));
-    let admitted = gateway.door.admit(&parts, from, access);
-    let visitor = match admitted {
-        Ok(visitor) => visitor,
-        Err(problem) => return problem.into_response(),
-    };
-    parts.extensions.insert::<Visitor>(visitor);
+    let visitor = gateway.door.admit(&parts, from, access)?;
+    let route = route.ok_or_else(routes::nothing_there)?;
     // What nobody answers is nobody's to read: that there is nothing here is all there is to say about it.
-    let limit = route
-        .filter(|route| route.takes(&parts.method))
-        .and_then(|route| route.body);
-    let inner = match limit {
+    let limit = route.body.filter(|_| route.takes(&parts.method));
+    let body = match limit {
         Some(limit) => {
-            if let Err(problem) = body::check_announced(&parts.headers, limit) {
-                return problem.into_response();
-            }
-            body::guarded(inner, limit)
+            body::check_announced(&parts.headers, limit)?;
+            body::guarded(incoming, limit)
         }
-        None => inner,
+        None => Body::new(incoming),
     };
-    let request = Request::from_parts(parts, inner);
+    let visit = Visit {
+        gateway: Arc::clone(gateway),
+        request: http::Request::from_parts(parts, body),
+        visitor,
+        from,
+        allowance,
+    };
+    Ok((route, visit))
+}
+
+/// Answers a request that was let in.
+async fn answer(route: &Route, visit: Visit) -> Response {
     // A mistake in one answer must not take the connection with it, nor leave its client without one.
-    match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+    match AssertUnwindSafe(route.answer(visit)).catch_unwind().await {
         Ok(response) => response,
         Err(_) => {
             tracing::error!("a request made the gateway panic");
@@ -120,7 +120,7 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     }
     let number = FIRST.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
     let text = format!("http-{number:016x}");
-    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("http"))
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("http"))
 }
 
 /// What ties a request to lines of the log, for those who answer it.

@@ -18,6 +18,9 @@ pub(crate) enum Kind {
     Page,
 }
 
+/// How many headers an answer has as a rule: these, its type and its name.
+pub(crate) const COUNT: usize = 8;
+
 /// Says it.
 pub(crate) fn add(headers: &mut HeaderMap, kind: Kind) {
     let policy = match kind {
@@ -39,8 +42,8 @@ pub(crate) fn add(headers: &mut HeaderMap, kind: Kind) {
         ),
         (header::X_FRAME_OPTIONS, "DENY"),
     ];
-    // With those of the answer itself, so that there is no need to grow.
-    headers.reserve(2 * all.len());
+    // Together, so that there is no need to grow twice.
+    headers.reserve(COUNT.saturating_sub(headers.len()));
     for (name, value) in all {
         headers.insert(name, HeaderValue::from_static(value));
     }

@@ -10,6 +10,7 @@
 //! | `wire` | peers that do not read or send too much, and last words | |
 //! | `entrance` | the way of every request, and what is said with every answer | what is answered |
 //! | `door` | who comes in: hosts, origins, credentials, guesses | what they ask for |
+//! | `visit` | a request that was let in | who may come in |
 //! | `body` | what comes with a request, within limits of size and time | |
 //! | `headers` | what every answer says to browsers | |
 //! | `problem` | errors in their one shape | |
@@ -35,6 +36,7 @@ mod serve;
 mod setup;
 mod state;
 mod token;
+mod visit;
 mod whence;
 mod wire;
 

@@ -4,16 +4,14 @@ mod collect;
 mod process;
 mod traffic;
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderValue, header};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
 use crate::problem::Problem;
-use crate::state::{Gateway, MOST_WEBSOCKETS};
+use crate::state::MOST_WEBSOCKETS;
+use crate::visit::Visit;
 use collect::Numbers;
 pub(crate) use traffic::Traffic;
 
@@ -21,7 +19,8 @@ const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
 /// The numbers as of now.
-pub(crate) async fn answer(State(gateway): State<Arc<Gateway>>) -> Result<Response, Problem> {
+pub(crate) async fn answer(visit: Visit) -> Result<Response, Problem> {
+    let gateway = &visit.gateway;
     let engine = gateway.engine.statistics().await?;
     // Looking into `/proc` is reading files, which is not for the tasks that answer requests.
     let process = tokio::task::spawn_blocking(process::look).await;

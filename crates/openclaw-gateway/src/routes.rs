@@ -1,4 +1,4 @@
-//! What can be asked over HTTP, in one table: the router, the door and the metrics all go by it.
+//! What can be asked over HTTP, in one table: who answers, who may ask and what is counted go by it.
 
 mod call;
 mod documents;
@@ -8,21 +8,17 @@ mod servers;
 mod tests;
 mod websocket;
 
-use std::sync::Arc;
+use std::pin::Pin;
 
-use axum::Router;
-use axum::extract::{DefaultBodyLimit, MatchedPath};
-use axum::response::Response;
-use axum::routing::{MethodRouter, get, post};
-use http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 
 use crate::door::Access;
-use crate::entrance;
-use crate::headers::Kind;
-use crate::metrics;
+use crate::headers::{self, Kind};
 use crate::problem::{JSON, Problem};
-use crate::state::Gateway;
+use crate::visit::Visit;
+use crate::{chat, metrics};
 pub(crate) use health::Judged;
 
 /// How large a request may be.
@@ -32,7 +28,7 @@ const CALL_BODY: usize = 16 * 1024 * 1024;
 
 /// Something that can be asked.
 pub(crate) struct Route {
-    /// Where, as the router writes it.
+    /// Where; `{name}` stands for one part of a path, `{*name}` at its end for all that is left of it.
     pub(crate) path: &'static str,
     /// In which ways, besides `HEAD` where there is `GET`.
     pub(crate) methods: &'static [&'static str],
@@ -42,15 +38,23 @@ pub(crate) struct Route {
     pub(crate) kind: Kind,
     /// How large a request may be; none where whoever answers says so, in a shape of its own.
     pub(crate) body: Option<usize>,
-    /// Who answers; none if that is the router of a module of its own.
-    handler: Option<fn() -> MethodRouter<Arc<Gateway>>>,
+    /// Who answers.
+    answer: fn(Visit) -> Answering,
+}
+
+/// An answer that is being made.
+type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+/// One answer in the shape of all.
+fn answering<A: IntoResponse>(answer: impl Future<Output = A> + Send + 'static) -> Answering {
+    Box::pin(async { answer.await.into_response() })
 }
 
 impl Route {
     const fn new(
         path: &'static str,
         methods: &'static [&'static str],
-        handler: fn() -> MethodRouter<Arc<Gateway>>,
+        answer: fn(Visit) -> Answering,
     ) -> Self {
         Self {
             path,
@@ -58,19 +62,64 @@ impl Route {
             access: Access::Closed,
             kind: Kind::Api,
             body: Some(BODY),
-            handler: Some(handler),
+            answer,
         }
     }
 
-    /// One that `chat` answers.
+    /// One that `chat` answers, in shapes of its own.
     const fn chat(path: &'static str, methods: &'static [&'static str]) -> Self {
-        Self {
-            path,
-            methods,
-            access: Access::Closed,
-            kind: Kind::Api,
-            body: None,
-            handler: None,
+        let mut route = Self::new(path, methods, |visit| answering(chat::answer(visit)));
+        route.body = None;
+        route
+    }
+
+    /// Whether a path is meant.
+    fn is_at(&self, path: &str) -> bool {
+        let (mut ours, mut theirs) = (self.path, path);
+        loop {
+            let Some(opening) = ours.find('{') else {
+                return ours == theirs;
+            };
+            let (before, pattern) = ours.split_at(opening);
+            let Some(rest) = theirs.strip_prefix(before) else {
+                return false;
+            };
+            if pattern.starts_with("{*") {
+                return !rest.is_empty();
+            }
+            let end = rest.find('/').unwrap_or(rest.len());
+            if end == 0 {
+                return false;
+            }
+            theirs = &rest[end..];
+            ours = pattern.split_once('}').map_or("", |(_, behind)| behind);
+        }
+    }
+
+    /// Answers, if it can be asked in this way.
+    pub(crate) async fn answer(&self, visit: Visit) -> Response {
+        if self.takes(visit.request.method()) {
+            (self.answer)(visit).await
+        } else {
+            self.not_in_this_way().into_response()
+        }
+    }
+
+    fn not_in_this_way(&self) -> Problem {
+        let methods = self.methods.join(", ").to_uppercase();
+        let mut allowed = methods.replace(' ', "");
+        if self.takes(&Method::HEAD) {
+            allowed.push_str(",HEAD");
+        }
+        let problem = Problem::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method-not-allowed",
+            format!("this takes {methods} alone"),
+        )
+        .hint("`GET /openapi.json` says more");
+        match HeaderValue::try_from(allowed) {
+            Ok(allowed) => problem.header(header::ALLOW, allowed),
+            Err(_) => problem,
         }
     }
 
@@ -104,70 +153,44 @@ const POST: &[&str] = &["post"];
 
 /// Everything that can be asked.
 pub(crate) static TABLE: &[Route] = &[
-    Route::new("/", GET, || get(documents::page)).page(),
-    Route::new("/page.css", GET, || get(documents::style)).page(),
-    Route::new("/health", GET, || get(health::answer)).access(Access::More),
-    Route::new("/metrics", GET, || get(metrics::answer)),
-    Route::new("/openapi.json", GET, || get(documents::openapi)).access(Access::Open),
-    Route::new("/oauth/client-metadata.json", GET, || {
-        get(documents::client_metadata)
+    Route::new("/", GET, |_| answering(documents::page())).page(),
+    Route::new("/page.css", GET, |_| answering(documents::style())).page(),
+    Route::new("/health", GET, |it| answering(health::answer(it))).access(Access::More),
+    Route::new("/metrics", GET, |it| answering(metrics::answer(it))),
+    Route::new("/openapi.json", GET, |_| answering(documents::openapi())).access(Access::Open),
+    Route::new("/oauth/client-metadata.json", GET, |it| {
+        answering(documents::client_metadata(it))
     })
     .access(Access::Open),
-    Route::new("/api/status", GET, || get(servers::status)),
-    Route::new("/api/sessions", GET, || get(servers::sessions)),
-    Route::new("/api/mcp/servers", GET, || get(servers::servers)),
-    Route::new("/api/mcp/servers/{name}", GET, || get(servers::server)),
-    Route::new("/api/mcp/tools", GET, || get(servers::tools)),
-    Route::new("/api/mcp/call", POST, || post(call::answer)).body(CALL_BODY),
-    Route::new("/api/mcp/refresh", POST, || post(servers::refresh)),
-    Route::new("/api/mcp/reload", POST, || post(servers::reload)),
-    Route::new("/api/ws", GET, || get(websocket::answer)).access(Access::Later),
+    Route::new("/api/status", GET, |it| answering(servers::status(it))),
+    Route::new("/api/sessions", GET, |it| answering(servers::sessions(it))),
+    Route::new("/api/mcp/servers", GET, |it| {
+        answering(servers::servers(it))
+    }),
+    Route::new("/api/mcp/servers/{name}", GET, |it| {
+        answering(servers::server(it))
+    }),
+    Route::new("/api/mcp/tools", GET, |it| answering(servers::tools(it))),
+    Route::new("/api/mcp/call", POST, |it| answering(call::answer(it))).body(CALL_BODY),
+    Route::new("/api/mcp/refresh", POST, |it| {
+        answering(servers::refresh(it))
+    }),
+    Route::new("/api/mcp/reload", POST, |it| answering(servers::reload(it))),
+    Route::new("/api/ws", GET, |it| answering(websocket::answer(it))).access(Access::Later),
     Route::chat("/v1/chat/completions", POST),
     Route::chat("/v1/models", GET),
     Route::chat("/v1/models/{*id}", GET),
 ];
 
-/// The place of a route in the table, by the path that the router found.
+/// The place in the table of what a path means.
 pub(crate) fn position(path: &str) -> Option<usize> {
-    TABLE.iter().position(|route| route.path == path)
+    TABLE.iter().position(|route| route.is_at(path))
 }
 
-/// What answers all of it.
-pub(crate) fn router(gateway: &Arc<Gateway>) -> Router {
-    let mut router = Router::new();
-    for route in TABLE {
-        if let Some(handler) = route.handler {
-            router = router.route(route.path, handler());
-        }
-    }
-    router
-        .merge(crate::chat::routes().with_state(Arc::clone(&gateway.engine)))
-        .fallback(nothing_there)
-        .method_not_allowed_fallback(not_in_this_way)
-        // How large a body may be stands in the table.
-        .layer(DefaultBodyLimit::disable())
-        .layer(axum::middleware::from_fn_with_state(
-            Arc::clone(gateway),
-            entrance::pass,
-        ))
-        .with_state(Arc::clone(gateway))
-}
-
-async fn nothing_there() -> Problem {
+/// What is said where there is nothing.
+pub(crate) fn nothing_there() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "not-found", "there is nothing here")
         .hint("`GET /openapi.json` says what there is")
-}
-
-async fn not_in_this_way(path: MatchedPath) -> Problem {
-    let route = position(path.as_str()).and_then(|position| TABLE.get(position));
-    let methods = route.map(|route| route.methods.join(", ").to_uppercase());
-    let message = format!("this takes {} alone", methods.unwrap_or_default());
-    Problem::new(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "method-not-allowed",
-        message,
-    )
-    .hint("`GET /openapi.json` says more")
 }
 
 /// An answer in JSON.
@@ -176,13 +199,14 @@ fn json(status: StatusCode, answer: &impl Serialize) -> Response {
         Ok(bytes) => {
             let mut response = Response::new(bytes.into());
             *response.status_mut() = status;
-            let headers = response.headers_mut();
-            headers.insert(http::header::CONTENT_TYPE, JSON);
+            let mut headers = HeaderMap::with_capacity(headers::COUNT);
+            headers.insert(header::CONTENT_TYPE, JSON);
+            *response.headers_mut() = headers;
             response
         }
         Err(error) => {
             tracing::error!(%error, "an answer could not be written as JSON");
-            axum::response::IntoResponse::into_response(Problem::internal())
+            Problem::internal().into_response()
         }
     }
 }

@@ -9,10 +9,11 @@ use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use crate::accept;
+use crate::chat;
 use crate::door::Door;
 use crate::follow;
 use crate::metrics::Traffic;
-use crate::routes::{self, Judged};
+use crate::routes::Judged;
 use crate::setup::GatewaySetup;
 use crate::state::{Gateway, MOST_STRANGERS, MOST_WEBSOCKETS};
 
@@ -24,6 +25,7 @@ pub(crate) const GRACE: Duration = Duration::from_millis(500);
 pub async fn serve(setup: GatewaySetup) {
     let gateway = Arc::new(Gateway {
         engine: Arc::clone(&setup.engine),
+        chat: chat::routes().with_state(Arc::clone(&setup.engine)),
         door: Door::new(
             &setup.credential,
             &setup.allowed_hosts,
@@ -52,8 +54,7 @@ pub async fn serve(setup: GatewaySetup) {
         },
         stop: Box::new(move || stop.cancel()),
     });
-    let router = routes::router(&gateway);
-    let http = accept::http(setup.http, router, Arc::clone(&gateway));
+    let http = accept::http(setup.http, Arc::clone(&gateway));
     let socket = accept::socket(setup.socket, service, setup.stop.clone());
     let following = follow::follow(
         setup.engine,

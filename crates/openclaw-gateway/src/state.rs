@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use axum::Router;
 use openclaw_engine::Engine;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +25,8 @@ pub(crate) const MOST_STRANGERS: usize = 32;
 pub(crate) struct Gateway {
     /// What is asked.
     pub(crate) engine: Arc<dyn Engine>,
+    /// What answers in the way of OpenAI's interface.
+    pub(crate) chat: Router,
     /// Who comes in.
     pub(crate) door: Door,
     /// What came in so far.

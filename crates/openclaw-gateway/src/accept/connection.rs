@@ -1,10 +1,10 @@
 //! One connection over HTTP.
 
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -14,9 +14,8 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tower_service::Service as _;
 
-use crate::entrance::Peer;
+use crate::entrance;
 use crate::state::Gateway;
 use crate::wire::{Allowance, Wire};
 
@@ -30,15 +29,17 @@ const BUFFER: usize = 64 * 1024;
 const REFUSAL: Duration = Duration::from_secs(2);
 
 /// Answers what comes over a connection, until either side has enough.
-pub(super) async fn serve(stream: TcpStream, from: IpAddr, router: Router, gateway: Arc<Gateway>) {
+pub(super) async fn serve(stream: TcpStream, from: IpAddr, gateway: Arc<Gateway>) {
     let _counted = gateway.traffic.connected();
     let allowance = Allowance::default();
     let wire = Wire::new(stream, gateway.stop.clone()).within(allowance.clone());
     let wire = TokioIo::new(wire);
-    let answer = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(Peer(from));
-        request.extensions_mut().insert(allowance.clone());
-        router.clone().call(request)
+    let shared = Arc::clone(&gateway);
+    let answer = service_fn(move |request: Request<Incoming>| {
+        let (gateway, allowance) = (Arc::clone(&shared), allowance.clone());
+        async move {
+            Ok::<_, Infallible>(entrance::pass(gateway, request, from, allowance).await)
+        }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -1,9 +1,7 @@
 //! Calls of tools.
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use axum::extract::{Request, State};
 use axum::response::Response;
 use http::StatusCode;
 use openclaw_engine::{Blame, CallArguments, CallReport, CallRequest, EngineFailure};
@@ -14,7 +12,7 @@ use super::{CALL_BODY, json as answer_json};
 use crate::body;
 use crate::entrance::correlation;
 use crate::problem::Problem;
-use crate::state::Gateway;
+use crate::visit::Visit;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,12 +27,10 @@ struct Wanted {
 }
 
 /// Calls a tool. Whoever goes away takes the call along: the answer is dropped, which withdraws it.
-pub(super) async fn answer(
-    State(gateway): State<Arc<Gateway>>,
-    request: Request,
-) -> Result<Response, Problem> {
-    let correlation = correlation(request.headers());
-    let wanted: Wanted = body::json(request.into_body(), CALL_BODY).await?;
+pub(super) async fn answer(visit: Visit) -> Result<Response, Problem> {
+    let correlation = correlation(visit.request.headers());
+    let (gateway, body) = visit.into_body();
+    let wanted: Wanted = body::json(body, CALL_BODY).await?;
     let tool = wanted.tool.clone();
     let request = CallRequest {
         agent: wanted.agent,

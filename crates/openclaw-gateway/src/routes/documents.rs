@@ -1,8 +1,5 @@
 //! What is the same for everybody: the page, the description of the interface, and the document about us.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use openclaw_engine::ClientMetadataQuery;
@@ -10,7 +7,7 @@ use url::Url;
 
 use super::json;
 use crate::problem::Problem;
-use crate::state::Gateway;
+use crate::visit::Visit;
 
 /// The page.
 pub(super) async fn page() -> impl IntoResponse {
@@ -31,9 +28,8 @@ pub(super) async fn openapi() -> impl IntoResponse {
 }
 
 /// The document that describes us to authorization servers, which fetch it from its public address.
-pub(super) async fn client_metadata(
-    State(gateway): State<Arc<Gateway>>,
-) -> Result<Response, Problem> {
+pub(super) async fn client_metadata(visit: Visit) -> Result<Response, Problem> {
+    let gateway = &visit.gateway;
     let public = gateway.public_url.as_ref();
     let Some(url) = public.and_then(document_url) else {
         return Err(Problem::new(

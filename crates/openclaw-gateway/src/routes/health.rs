@@ -5,8 +5,6 @@ mod judgement;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Extension;
-use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use openclaw_engine::{Engine, EngineFailure, Pending};
@@ -16,7 +14,7 @@ use tokio::time::{Instant, timeout};
 
 use super::json;
 use crate::door::Visitor;
-use crate::state::Gateway;
+use crate::visit::Visit;
 use judgement::{Counts, Judgement, Trouble};
 
 /// How long the engine may take to say how it is.
@@ -49,10 +47,8 @@ struct Health<'a> {
 }
 
 /// Says how the gateway is: with numbers, and for those who may know with names and reasons.
-pub(super) async fn answer(
-    State(gateway): State<Arc<Gateway>>,
-    Extension(visitor): Extension<Visitor>,
-) -> Response {
+pub(super) async fn answer(visit: Visit) -> Response {
+    let gateway = &visit.gateway;
     let judged = gateway.judged.now(&*gateway.engine);
     let judgement = timeout(WAITING, judged)
         .await
@@ -70,7 +66,7 @@ pub(super) async fn answer(
         uptime_ms: gateway.uptime_ms(),
         servers: &judgement.servers,
         problem_count: problems.len(),
-        problems: (visitor == Visitor::Known).then_some(problems),
+        problems: (visit.visitor == Visitor::Known).then_some(problems),
     };
     json(StatusCode::OK, &health)
 }

@@ -5,18 +5,16 @@ mod conversation;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::extract::State;
+use axum::extract::FromRequestParts as _;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::Response;
 use http::StatusCode;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::door::Visitor;
-use crate::entrance::{Peer, stopping};
+use crate::entrance::stopping;
 use crate::problem::{Problem, foreign};
-use crate::state::Gateway;
+use crate::visit::Visit;
 use crate::wire::Allowance;
 
 /// How large a message may be that comes.
@@ -33,13 +31,16 @@ const STRANGER: usize = 17 * 1024;
 const READ_AHEAD: usize = 8 * 1024;
 
 /// Goes over to a WebSocket.
-pub(super) async fn answer(
-    State(gateway): State<Arc<Gateway>>,
-    Extension(visitor): Extension<Visitor>,
-    Extension(Peer(from)): Extension<Peer>,
-    Extension(allowance): Extension<Allowance>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Result<Response, Problem> {
+pub(super) async fn answer(visit: Visit) -> Result<Response, Problem> {
+    let Visit {
+        gateway,
+        request,
+        visitor,
+        from,
+        allowance,
+    } = visit;
+    let (mut parts, _) = request.into_parts();
+    let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &()).await;
     let upgrade = upgrade.map_err(|rejection| {
         Problem::new(
             StatusCode::UPGRADE_REQUIRED,
