@@ -11,8 +11,9 @@ use crate::ways::Way;
 const ROUNDS: usize = 15;
 /// How many calls are made one by one in a round.
 const CALLS: usize = 200;
-/// How many are made with some in flight.
-const CALLS_IN_FLIGHT: usize = 1_000;
+/// For how long they are made with some in flight, in a round. It is as long for all of them: those that take
+/// few calls would else be measured for longer, and the quick ones before they have come up to speed.
+const IN_FLIGHT: Duration = Duration::from_millis(250);
 /// What a call may take longer than over the pipe.
 const BUDGET: Duration = Duration::from_micros(300);
 
@@ -28,7 +29,7 @@ pub(crate) fn measure(sheet: &mut Sheet) {
     let mut ways = Way::all();
     for way in &mut ways {
         way.one_by_one(CALLS);
-        way.rate(CALLS_IN_FLIGHT);
+        way.rate(IN_FLIGHT);
     }
     let mut measured: Vec<Rounds> = ways.iter().map(|_| Rounds::default()).collect();
     for round in 0..ROUNDS {
@@ -42,7 +43,7 @@ pub(crate) fn measure(sheet: &mut Sheet) {
         }
         for turn in 0..ways.len() {
             let at = (round + turn) % ways.len();
-            let rate = ways[at].rate(CALLS_IN_FLIGHT);
+            let rate = ways[at].rate(IN_FLIGHT);
             measured[at].rates.push(rate);
         }
     }

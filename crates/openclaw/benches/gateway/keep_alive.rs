@@ -173,7 +173,7 @@ impl Exchange {
 
 /// Calls each second with all of these in flight, each on a connection of its own. One thread keeps
 /// them all going, as it does over a pipe.
-pub(crate) fn rate(requests: &[Request], total: usize) -> f64 {
+pub(crate) fn rate(requests: &[Request], time: Duration) -> f64 {
     let mut exchanges: Vec<Exchange> = requests.iter().map(Exchange::open).collect();
     for (exchange, request) in exchanges.iter_mut().zip(requests) {
         // The first one opens more than the connection in some servers.
@@ -193,7 +193,7 @@ pub(crate) fn rate(requests: &[Request], total: usize) -> f64 {
     for (exchange, request) in exchanges.iter_mut().zip(requests) {
         exchange.ask(request);
     }
-    while answered < total {
+    while answered < begun {
         epoll::wait(&readable, spare_capacity(&mut ready), Some(&patience)).expect("a wait");
         assert!(!ready.is_empty(), "no answer in time");
         for event in ready.drain(..) {
@@ -205,13 +205,13 @@ pub(crate) fn rate(requests: &[Request], total: usize) -> f64 {
             exchange.check(request);
             answered += 1;
             exchange.received.clear();
-            if begun < total {
+            if started.elapsed() < time {
                 begun += 1;
                 exchange.ask(request);
             }
         }
     }
-    per_second(total, started.elapsed())
+    per_second(answered, started.elapsed())
 }
 
 /// How many that are each second.

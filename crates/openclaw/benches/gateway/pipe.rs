@@ -57,25 +57,25 @@ impl Pipe {
     }
 
     /// Calls each second with so many in flight.
-    pub(crate) fn rate(&mut self, in_flight: usize, total: usize) -> f64 {
+    pub(crate) fn rate(&mut self, in_flight: usize, time: Duration) -> f64 {
         let started = Instant::now();
         for _ in 0..in_flight {
             self.next();
         }
         let (mut begun, mut answered) = (in_flight, 0);
-        while answered < total {
+        while answered < begun {
             let answer = self.receive();
             if answer["id"].is_null() {
                 continue;
             }
             check(&answer);
             answered += 1;
-            if begun < total {
+            if started.elapsed() < time {
                 begun += 1;
                 self.next();
             }
         }
-        per_second(total, started.elapsed())
+        per_second(answered, started.elapsed())
     }
 
     fn next(&mut self) {

@@ -83,10 +83,10 @@ impl Way {
     }
 
     /// Calls each second with as many in flight as can be.
-    pub(crate) fn rate(&mut self, total: usize) -> f64 {
+    pub(crate) fn rate(&mut self, time: Duration) -> f64 {
         match &mut self.kind {
-            Kind::Pipe(pipe) => pipe.rate(IN_FLIGHT, total),
-            Kind::Http { requests, .. } => rate(requests, total),
+            Kind::Pipe(pipe) => pipe.rate(IN_FLIGHT, time),
+            Kind::Http { requests, .. } => rate(requests, time),
         }
     }
 }
