@@ -46,7 +46,9 @@ use crate::visit::Visit;
 /// Answers what is asked below `/v1`.
 pub(crate) async fn answer(visit: Visit) -> Response {
     let answered = visit.gateway.chat.clone().call(visit.request).await;
-    answered.unwrap_or_else(|never| match never {}).into_response()
+    answered
+        .unwrap_or_else(|never| match never {})
+        .into_response()
 }
 
 /// The routes. Names of models have slashes, and clients differ in whether they escape them.

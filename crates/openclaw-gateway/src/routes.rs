@@ -8,6 +8,7 @@ mod servers;
 mod tests;
 mod websocket;
 
+use std::future::ready;
 use std::pin::Pin;
 
 use axum::response::{IntoResponse, Response};
@@ -153,11 +154,14 @@ const POST: &[&str] = &["post"];
 
 /// Everything that can be asked.
 pub(crate) static TABLE: &[Route] = &[
-    Route::new("/", GET, |_| answering(documents::page())).page(),
-    Route::new("/page.css", GET, |_| answering(documents::style())).page(),
+    Route::new("/", GET, |_| answering(ready(documents::page()))).page(),
+    Route::new("/page.css", GET, |_| answering(ready(documents::style()))).page(),
     Route::new("/health", GET, |it| answering(health::answer(it))).access(Access::More),
     Route::new("/metrics", GET, |it| answering(metrics::answer(it))),
-    Route::new("/openapi.json", GET, |_| answering(documents::openapi())).access(Access::Open),
+    Route::new("/openapi.json", GET, |_| {
+        answering(ready(documents::openapi()))
+    })
+    .access(Access::Open),
     Route::new("/oauth/client-metadata.json", GET, |it| {
         answering(documents::client_metadata(it))
     })

@@ -37,9 +37,7 @@ pub(super) async fn serve(stream: TcpStream, from: IpAddr, gateway: Arc<Gateway>
     let shared = Arc::clone(&gateway);
     let answer = service_fn(move |request: Request<Incoming>| {
         let (gateway, allowance) = (Arc::clone(&shared), allowance.clone());
-        async move {
-            Ok::<_, Infallible>(entrance::pass(gateway, request, from, allowance).await)
-        }
+        async move { Ok::<_, Infallible>(entrance::pass(gateway, request, from, allowance).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

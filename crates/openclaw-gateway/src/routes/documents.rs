@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::visit::Visit;
 
 /// The page.
-pub(super) async fn page() -> impl IntoResponse {
+pub(super) fn page() -> impl IntoResponse {
     text(
         "text/html; charset=utf-8",
         include_str!("../page/index.html"),
@@ -18,12 +18,12 @@ pub(super) async fn page() -> impl IntoResponse {
 }
 
 /// How the page looks.
-pub(super) async fn style() -> impl IntoResponse {
+pub(super) fn style() -> impl IntoResponse {
     text("text/css; charset=utf-8", include_str!("../page/page.css"))
 }
 
 /// The description of the interface.
-pub(super) async fn openapi() -> impl IntoResponse {
+pub(super) fn openapi() -> impl IntoResponse {
     text("application/json", include_str!("../openapi.json"))
 }
 

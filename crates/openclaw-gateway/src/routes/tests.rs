@@ -31,6 +31,35 @@ fn every_route_is_described_and_nothing_else_is() {
 }
 
 #[test]
+fn a_path_means_one_route_at_most_and_parts_of_it_may_be_names() {
+    let meant = |path: &str| position(path).map(|position| TABLE[position].path);
+    for route in TABLE {
+        let path = route
+            .path
+            .replace("{name}", "a%20b")
+            .replace("{*id}", "a/b");
+        assert_eq!(meant(&path), Some(route.path));
+        let all = TABLE.iter().filter(|it| it.is_at(&path));
+        assert_eq!(all.count(), 1, "{path}");
+    }
+    for nothing in [
+        "",
+        "//",
+        "/api",
+        "/api/",
+        "/api/status/",
+        "/API/status",
+        "/api/mcp/servers/",
+        "/api/mcp/servers/a/b",
+        "/api/mcp/servers/a/",
+        "/v1/models/",
+        "/v1/models{*id}",
+    ] {
+        assert_eq!(meant(nothing), None, "{nothing}");
+    }
+}
+
+#[test]
 fn what_is_described_as_open_is_what_is_open() {
     let document: Value = serde_json::from_str(include_str!("../openapi.json")).unwrap();
     for route in TABLE {
