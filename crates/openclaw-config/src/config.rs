@@ -132,6 +132,16 @@ impl AgentServers {
         })
     }
 
+    /// The same with these beside them.
+    #[must_use]
+    pub fn with(&self, more: impl IntoIterator<Item = Arc<ConfiguredServer>>) -> Self {
+        let mut all = self.clone();
+        let more = more.into_iter();
+        all.own
+            .extend(more.map(|server| (server.name.clone(), server)));
+        all
+    }
+
     /// The servers in which this agent differs from the others.
     pub fn own(&self) -> impl Iterator<Item = &Arc<ConfiguredServer>> {
         self.own.values()

@@ -8,8 +8,9 @@ use url::Url;
 
 use crate::arguments::named_credential;
 use crate::config::{Config, Definition, SecretProviderSettings, Transcriber};
+use crate::place::Place;
 use crate::raw::ConfigValue;
-use crate::server::{Authorization, Launch};
+use crate::server::{Authorization, Launch, Server};
 
 impl Config {
     /// The credentials that stand in the configuration itself, for the filter that keeps them out
@@ -17,27 +18,8 @@ impl Config {
     pub fn credentials(&self) -> Vec<Secret> {
         let mut found = Vec::new();
         for server in self.servers() {
-            let Some(server) = server.definition.sound() else {
-                continue;
-            };
-            match &server.launch {
-                Launch::Stdio(launch) => {
-                    collect(&launch.environment, &mut found);
-                    found.extend(argument_credentials(&launch.args));
-                }
-                Launch::Remote(launch) => {
-                    collect(&launch.headers, &mut found);
-                    found.extend(launch.url.password().map(Secret::new));
-                    match &launch.authorization {
-                        Authorization::Header(value) | Authorization::ApiKey(value) => {
-                            found.extend(secret_of(value));
-                        }
-                        Authorization::OAuth(settings) => {
-                            let values = settings.values().into_iter();
-                            found.extend(values.filter_map(|(_, value)| secret_of(value)));
-                        }
-                    }
-                }
+            if let Some(server) = server.definition.sound() {
+                found.extend(server.credentials());
             }
         }
         for provider in self.model_providers.values().filter_map(Definition::sound) {
@@ -92,6 +74,42 @@ fn secret_of(value: &ConfigValue) -> Option<Secret> {
     }
 }
 
+impl Server {
+    /// The credentials that stand in its definition itself. Of one that is lent, every value may be one.
+    pub fn credentials(&self) -> Vec<Secret> {
+        let mut found = Vec::new();
+        let collect = match self.place {
+            Place::Session => collect_all,
+            _ => collect,
+        };
+        match &self.launch {
+            Launch::Stdio(launch) => {
+                collect(&launch.environment, &mut found);
+                found.extend(argument_credentials(&launch.args));
+            }
+            Launch::Remote(launch) => {
+                collect(&launch.headers, &mut found);
+                found.extend(launch.url.password().map(Secret::new));
+                match &launch.authorization {
+                    Authorization::Header(value) | Authorization::ApiKey(value) => {
+                        found.extend(secret_of(value));
+                    }
+                    Authorization::OAuth(settings) => {
+                        let values = settings.values().into_iter();
+                        found.extend(values.filter_map(|(_, value)| secret_of(value)));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Adds all values that stand there themselves.
+fn collect_all(values: &BTreeMap<String, ConfigValue>, found: &mut Vec<Secret>) {
+    found.extend(values.values().filter_map(secret_of));
+}
+
 /// Adds those values that are credentials.
 fn collect(values: &BTreeMap<String, ConfigValue>, found: &mut Vec<Secret>) {
     for (name, value) in values {
@@ -114,6 +132,13 @@ pub(crate) fn credential(value: &ConfigValue) -> Json {
             json!({ "prefix": prefix, "secret": secret.to_string() })
         }
     }
+}
+
+/// Values of which each may be a credential.
+pub(crate) fn hidden(values: &BTreeMap<String, ConfigValue>) -> Json {
+    let values = values.iter();
+    let hidden = values.map(|(name, value)| (name.clone(), credential(value)));
+    hidden.collect::<Map<String, Json>>().into()
 }
 
 /// Values of which some are credentials.

@@ -73,9 +73,9 @@ pub use report::{Kind, Problem, Report, Severity};
 pub use schema::schema;
 pub use server::{
     Authorization, CallbackHost, ClientIdentity, GrantType, InheritedEnvironment, Launch,
-    NameError, OAuthSettings, PinPolicy, ProtocolChoice, RemoteLaunch, RemoteTransport, Restart,
-    Server, ServerName, ServerResources, ServerScope, StdioLaunch, Timeouts, TlsSettings,
-    ToolFilter, ToolNaming,
+    LentError, LentLaunch, NameError, OAuthSettings, PinPolicy, ProtocolChoice, RemoteLaunch,
+    RemoteTransport, Restart, Server, ServerName, ServerResources, ServerScope, StdioLaunch,
+    Timeouts, TlsSettings, ToolFilter, ToolNaming, lent_server,
 };
 pub use shell::shell_word;
 pub use source::Position;

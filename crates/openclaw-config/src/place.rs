@@ -2,7 +2,8 @@
 
 use crate::agent::AgentId;
 
-/// A place of the file that servers are read from; later ones are laid over earlier ones.
+/// A place of the file that servers are read from; later ones are laid over earlier ones. Some stand in
+/// no file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// `mcp.servers`, the only place that is written to.
@@ -13,6 +14,8 @@ pub enum Place {
     AgentDefaults,
     /// `agents.list[].mcp.servers` or `agents.entries.<id>.mcp.servers`
     Agent(AgentId),
+    /// None: somebody lends it to a session.
+    Session,
 }
 
 impl std::fmt::Display for Place {
@@ -22,6 +25,7 @@ impl std::fmt::Display for Place {
             Self::Plugin => formatter.write_str("plugins.entries.mcp-client.config.servers"),
             Self::AgentDefaults => formatter.write_str("agents.defaults.mcp.servers"),
             Self::Agent(id) => write!(formatter, "agents.entries.{id}.mcp.servers"),
+            Self::Session => formatter.write_str("the session"),
         }
     }
 }

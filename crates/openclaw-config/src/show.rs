@@ -14,7 +14,9 @@ use crate::config::{
     SecretProviderSettings, SkillSettings, SkillsSettings, Transcriber, TranscriptionService,
     TranscriptionSettings,
 };
-use crate::credentials::{address, arguments, credential, plain, values};
+use crate::credentials::{address, arguments, credential, hidden, plain, values};
+use crate::place::Place;
+use crate::raw::ConfigValue;
 use crate::report::Problem;
 use crate::server::{
     Authorization, InheritedEnvironment, Launch, OAuthSettings, RemoteLaunch, RemoteTransport,
@@ -158,8 +160,8 @@ fn show_server(configured: &ConfiguredServer) -> Json {
         }
         Definition::Sound(server) => {
             match &server.launch {
-                Launch::Stdio(launch) => stdio(launch, &mut shown),
-                Launch::Remote(launch) => remote(launch, &mut shown),
+                Launch::Stdio(launch) => stdio(launch, &server.place, &mut shown),
+                Launch::Remote(launch) => remote(launch, &server.place, &mut shown),
             }
             settings(server, &mut shown);
         }
@@ -207,11 +209,19 @@ fn settings(server: &Server, shown: &mut Map<String, Json>) {
     }
 }
 
-fn stdio(launch: &StdioLaunch, shown: &mut Map<String, Json>) {
+/// Variables or headers; of a server that is lent, every value may be a credential.
+fn named(place: &Place, named: &BTreeMap<String, ConfigValue>) -> Json {
+    match place {
+        Place::Session => hidden(named),
+        _ => values(named),
+    }
+}
+
+fn stdio(launch: &StdioLaunch, place: &Place, shown: &mut Map<String, Json>) {
     shown.insert("transport".to_owned(), json!("stdio"));
     shown.insert("command".to_owned(), json!(launch.command));
     shown.insert("args".to_owned(), arguments(&launch.args));
-    shown.insert("env".to_owned(), values(&launch.environment));
+    shown.insert("env".to_owned(), named(place, &launch.environment));
     let inherited = match &launch.inherited {
         InheritedEnvironment::Nothing => json!(false),
         InheritedEnvironment::All => json!(true),
@@ -226,7 +236,7 @@ fn stdio(launch: &StdioLaunch, shown: &mut Map<String, Json>) {
     );
 }
 
-fn remote(launch: &RemoteLaunch, shown: &mut Map<String, Json>) {
+fn remote(launch: &RemoteLaunch, place: &Place, shown: &mut Map<String, Json>) {
     let transport = match launch.transport {
         RemoteTransport::Http => "http",
         RemoteTransport::Sse => "sse",
@@ -245,7 +255,7 @@ fn remote(launch: &RemoteLaunch, shown: &mut Map<String, Json>) {
             shown.insert("auth".to_owned(), oauth(settings));
         }
     }
-    shown.insert("headers".to_owned(), values(&headers));
+    shown.insert("headers".to_owned(), named(place, &headers));
     shown.insert("sslVerify".to_owned(), json!(launch.tls.verify));
     shown.insert("caCert".to_owned(), json!(launch.tls.authorities));
     let identity = launch.tls.identity.as_ref();

@@ -34,4 +34,4 @@ pub(crate) use server::{
     Argument, Auth, Inherit, RawOAuth, RawResources, RawServer, Servers, TransportWord,
 };
 pub(crate) use skills::{RawSkill, RawSkills};
-pub(crate) use variables::is_header_value;
+pub(crate) use variables::{is_header_name, is_header_value};

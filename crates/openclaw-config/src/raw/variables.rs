@@ -111,7 +111,7 @@ fn text_of(value: &ConfigValue) -> &str {
 }
 
 // RFC 9110 §5.6.2
-fn is_header_name(name: &str) -> bool {
+pub(crate) fn is_header_name(name: &str) -> bool {
     !name.is_empty()
         && name
             .bytes()

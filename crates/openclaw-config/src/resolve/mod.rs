@@ -152,7 +152,7 @@ impl Resolver<'_> {
             place: &layered.place,
             defaults: match layered.place {
                 Place::Plugin => &self.plugin,
-                Place::Mcp | Place::AgentDefaults | Place::Agent(_) => &self.plain,
+                Place::Mcp | Place::AgentDefaults | Place::Agent(_) | Place::Session => &self.plain,
             },
             path: &layered.path,
             span: layered.span,

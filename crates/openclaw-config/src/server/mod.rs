@@ -3,6 +3,7 @@
 mod address;
 mod definition;
 mod launch;
+mod lent;
 mod name;
 mod plaintext;
 mod remote;
@@ -15,6 +16,7 @@ pub use launch::{
     Authorization, ClientIdentity, InheritedEnvironment, Launch, OAuthSettings, RemoteLaunch,
     RemoteTransport, StdioLaunch, TlsSettings,
 };
+pub use lent::{LentError, LentLaunch, lent_server};
 pub use name::{NameError, ServerName};
 pub(crate) use plaintext::{is_in_arguments, is_plaintext};
 pub use settings::{CallbackHost, GrantType, PinPolicy, ProtocolChoice, ServerScope, ToolNaming};

@@ -47,6 +47,14 @@ impl ServerName {
         }
     }
 
+    /// A name made of what somebody else calls a server, whatever that is.
+    pub fn cleaned(text: &str) -> Self {
+        let kept = text.chars().filter(|c| !c.is_control());
+        let kept = kept.map(|c| if c == '/' { '-' } else { c });
+        let kept: String = kept.take(LONGEST).collect();
+        Self::new(kept.trim()).unwrap_or_else(|_| Self("server".into()))
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

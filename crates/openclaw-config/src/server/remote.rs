@@ -175,6 +175,11 @@ fn oauth(candidate: &Candidate<'_>, found: &mut Findings) -> OAuthSettings {
         }
     }
     check_client(&settings, found);
+    login(&settings, required)
+}
+
+/// A login with all its settings: those that are set, and what holds for the others.
+pub(super) fn login(settings: &RawOAuth, required: bool) -> OAuthSettings {
     OAuthSettings {
         required,
         grant_type: settings.grant_type.or(GrantType::AuthorizationCode),
@@ -197,7 +202,7 @@ fn oauth(candidate: &Candidate<'_>, found: &mut Findings) -> OAuthSettings {
             .client_metadata_url
             .value()
             .and_then(|address| address.0.clone()),
-        scopes: scopes(&settings),
+        scopes: scopes(settings),
         callback_host: settings.callback_host.or(CallbackHost::V4),
         callback_port: settings
             .callback_port

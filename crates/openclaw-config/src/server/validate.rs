@@ -60,7 +60,26 @@ pub(crate) fn validate(candidate: &Candidate<'_>, found: &mut Findings) -> Optio
         let message = "`clientKey` needs `clientCert`";
         found.push(Problem::error(Kind::Rule, &key.path, message).at(key.span));
     }
-    let launch = candidate.launch(found);
+    let launch = candidate.launch(found)?;
+    let server = settled(
+        candidate.name,
+        launch,
+        candidate.place,
+        raw,
+        candidate.defaults,
+    );
+    let sound = !found.iter().any(Problem::blocks);
+    sound.then_some(server)
+}
+
+/// A server with all its settings: those that are set, and what holds for the others.
+pub(crate) fn settled(
+    name: &ServerName,
+    launch: Launch,
+    place: &Place,
+    raw: &RawServer,
+    defaults: &PlaceDefaults,
+) -> Server {
     let filter = raw.tool_filter.value();
     let patterns = |field: Option<&Field<Vec<NonEmpty>>>| -> Vec<String> {
         let patterns = field.and_then(Field::value).cloned().unwrap_or_default();
@@ -71,14 +90,13 @@ pub(crate) fn validate(candidate: &Candidate<'_>, found: &mut Findings) -> Optio
     };
     let time = |field: &Field<Milliseconds>| field.value().map(|time| time.0);
     let restarts = raw.max_restarts.value().map_or(5, |count| count.0);
-    let server = Server {
-        name: candidate.name.clone(),
-        launch: launch?,
-        place: candidate.place.clone(),
+    Server {
+        name: name.clone(),
+        launch,
+        place: place.clone(),
         timeouts: Timeouts {
-            connection: time(&raw.connection_timeout)
-                .unwrap_or(candidate.defaults.connection_timeout),
-            request: time(&raw.request_timeout).unwrap_or(candidate.defaults.request_timeout),
+            connection: time(&raw.connection_timeout).unwrap_or(defaults.connection_timeout),
+            request: time(&raw.request_timeout).unwrap_or(defaults.request_timeout),
             total: time(&raw.max_total_timeout).unwrap_or(Duration::from_mins(10)),
         },
         parallel_calls: raw.parallel.or(true),
@@ -91,7 +109,7 @@ pub(crate) fn validate(candidate: &Candidate<'_>, found: &mut Findings) -> Optio
         lazy: raw.lazy.or(false),
         idle_timeout: time(&raw.idle_timeout),
         scope: raw.scope.or(ServerScope::Shared),
-        naming: candidate.defaults.naming,
+        naming: defaults.naming,
         tool_prefix: raw.tool_prefix.value().map(|prefix| prefix.0.value.clone()),
         tool_filter: ToolFilter {
             include: patterns(filter.map(|filter| &filter.include)),
@@ -112,10 +130,8 @@ pub(crate) fn validate(candidate: &Candidate<'_>, found: &mut Findings) -> Optio
                 .and_then(|resources| resources.max_bytes.value())
                 .map(|bytes| bytes.0),
         },
-        discovery_interval: candidate.defaults.discovery_interval,
-    };
-    let sound = !found.iter().any(Problem::blocks);
-    sound.then_some(server)
+        discovery_interval: defaults.discovery_interval,
+    }
 }
 
 impl Candidate<'_> {
@@ -333,7 +349,7 @@ impl Candidate<'_> {
 }
 
 /// Variables that make a program load other code than its own.
-fn changes_what_is_loaded(name: &str) -> bool {
+pub(super) fn changes_what_is_loaded(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "NODE_OPTIONS",
         "NODE_PATH",
