@@ -8,10 +8,10 @@ use std::time::SystemTime;
 use openclaw_content::Framer;
 use openclaw_conversation::UserPart;
 use openclaw_engine::{Audience, ReplyReport, ReplyRequest, SessionChoice};
-use openclaw_mcp::{AgentPlan, Servers};
+use openclaw_mcp::{AgentPlan, Servers, UnknownAgent};
 use openclaw_media::MediaReader;
 use openclaw_models::{Model, Models};
-use openclaw_sessions::{SessionKey, SessionStore};
+use openclaw_sessions::{ReservedKind, SessionKey, SessionStore};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
 use crate::error::TurnError;
@@ -69,12 +69,7 @@ impl Agents {
 
     /// An agent, the default one if none is named.
     pub fn plan(&self, name: Option<&str>) -> Result<Arc<AgentPlan>, TurnError> {
-        self.servers
-            .agent(name)
-            .map_err(|error| TurnError::UnknownAgent {
-                name: error.name,
-                known: error.known,
-            })
+        self.servers.agent(name).map_err(unknown_agent)
     }
 
     /// What there is to say about the store that nobody was told.
@@ -98,26 +93,40 @@ impl Agents {
                 asked: asked.agent.id.to_string(),
             });
         }
-        let plan = self.plan(Some(key.agent().as_str()))?;
+        let plan = self.plan_in(&key)?;
         Ok((plan, key))
+    }
+
+    /// The agent of a session, as it is there.
+    fn plan_in(&self, key: &SessionKey) -> Result<Arc<AgentPlan>, TurnError> {
+        let agent = key.agent().as_str();
+        let plan = self.servers.agent_in(agent, key.as_str());
+        plan.map_err(unknown_agent)
     }
 
     /// The agent and the session that a request means.
     pub fn meant(&self, request: &ReplyRequest) -> Result<(Arc<AgentPlan>, SessionKey), TurnError> {
-        let agent = request.agent.as_deref();
-        match &request.session {
-            SessionChoice::Key(text) => self.key(agent, text),
-            SessionChoice::Main => {
-                let plan = self.plan(agent)?;
-                let key = SessionKey::main(&plan.agent.id);
-                Ok((plan, key))
-            }
-            SessionChoice::Fresh(prefix) => {
-                let plan = self.plan(agent)?;
-                let key = SessionKey::fresh(&plan.agent.id, prefix, SystemTime::now(), random());
-                Ok((plan, key))
-            }
+        self.chosen(request.agent.as_deref(), &request.session)
+    }
+
+    /// The agent and the session that somebody chooses.
+    pub fn chosen(
+        &self,
+        agent: Option<&str>,
+        session: &SessionChoice,
+    ) -> Result<(Arc<AgentPlan>, SessionKey), TurnError> {
+        if let SessionChoice::Key(text) = session {
+            return self.key(agent, text);
         }
+        let id = &self.plan(agent)?.agent.id;
+        let key = match session {
+            SessionChoice::Key(_) | SessionChoice::Main => SessionKey::main(id),
+            SessionChoice::Fresh(prefix) => {
+                SessionKey::fresh(id, prefix, SystemTime::now(), random())
+            }
+            SessionChoice::Editor(name) => SessionKey::reserved(id, ReservedKind::Acp, name)?,
+        };
+        Ok((self.plan_in(&key)?, key))
     }
 
     /// Has an agent answer a message. Dropping it stops the turn and its calls.
@@ -182,6 +191,13 @@ impl Agents {
             earlier: request.earlier,
         };
         Box::pin(asking.answer(said)).await
+    }
+}
+
+fn unknown_agent(error: UnknownAgent) -> TurnError {
+    TurnError::UnknownAgent {
+        name: error.name,
+        known: error.known,
     }
 }
 

@@ -3,18 +3,22 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use openclaw_content::{Origin, failure, note};
+use openclaw_content::{Origin, failure, note, shown_line};
 use openclaw_conversation::{AnswerPart, Blob, CallArguments, Media, ToolAnswer, ToolCall};
-use openclaw_engine::{Audience, ToolConsent, ToolQuestion};
+use openclaw_engine::{Audience, ReplyEvent, ToolConsent, ToolEffect, ToolQuestion};
 use openclaw_mcp::{
-    AgentPlan, Approval, ApprovalAnswer, ApprovalQuestion, Approver, Call, Part, RESERVED, Servers,
-    ToolChoice, ToolOutcome,
+    AgentPlan, Approval, ApprovalAnswer, ApprovalQuestion, Approver, CALL_TOOL, Call,
+    DESCRIBE_TOOL, LIST_RESOURCES, Part, READ_RESOURCE, READ_RESULT, RESERVED, SEARCH_TOOLS,
+    Servers, ToolChoice, ToolOutcome,
 };
 use serde_json::{Map, Value};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::person::Line;
 use crate::skills::{OfferedSkills, READ_SKILL};
+
+/// How much of a tool's title is shown.
+const TITLE: usize = 100;
 
 /// Makes calls for an agent.
 pub(crate) struct Caller<'a> {
@@ -46,7 +50,11 @@ impl Caller<'_> {
         if call.name == READ_SKILL && self.skills.are_there() {
             return self.read_skill(call, &arguments);
         }
-        let approval = match self.asked {
+        let asked = self.asked.map(|asked| AskedAbout {
+            asked,
+            call: &call.id,
+        });
+        let approval = match &asked {
             _ if self.approved => Approval::Given,
             Some(asked) => Approval::Ask(Some(asked)),
             None => Approval::Ask(None),
@@ -64,6 +72,35 @@ impl Caller<'_> {
             for_model: true,
         });
         answer(call, Box::pin(outcome).await)
+    }
+
+    /// What is told about a call that begins.
+    pub(crate) fn started(&self, call: &ToolCall) -> ReplyEvent {
+        let (name, arguments) = meant(call);
+        let tools = self.servers.tools(self.plan, Some(self.session));
+        let tool = tools.get(name);
+        let title = tool.and_then(|tool| {
+            let definition = &tool.prepared.definition;
+            let title = definition.title.as_ref();
+            title.or(definition.annotations.title.as_ref())
+        });
+        let effect = match tool {
+            Some(tool) if tool.prepared.definition.annotations.read_only == Some(true) => {
+                ToolEffect::Reads
+            }
+            Some(_) => ToolEffect::Unknown,
+            None => effect_of_own(name),
+        };
+        ReplyEvent::ToolStarted {
+            id: call.id.clone(),
+            name: name.to_owned(),
+            server: tool.map(|tool| tool.server.name().to_owned()),
+            title: title
+                .map(|title| shown_line(title, TITLE))
+                .filter(|title| !title.is_empty()),
+            effect,
+            arguments: arguments.cloned().unwrap_or_default(),
+        }
     }
 
     fn read_skill(&self, call: &ToolCall, arguments: &Map<String, Value>) -> ToolAnswer {
@@ -104,6 +141,27 @@ impl Caller<'_> {
             is_error: true,
             duration_ms: 0,
         })
+    }
+}
+
+/// The tool that a call is for and what it is called with, also where it is called through another one.
+fn meant(call: &ToolCall) -> (&str, Option<&Map<String, Value>>) {
+    let CallArguments::Object(object) = &call.arguments else {
+        return (&call.name, None);
+    };
+    let through = object.get("name").and_then(Value::as_str);
+    match through.filter(|_| call.name == CALL_TOOL) {
+        Some(name) => (name, object.get("arguments").and_then(Value::as_object)),
+        None => (&call.name, Some(object)),
+    }
+}
+
+/// What a tool of ours does.
+fn effect_of_own(name: &str) -> ToolEffect {
+    match name {
+        SEARCH_TOOLS | LIST_RESOURCES => ToolEffect::Searches,
+        DESCRIBE_TOOL | READ_RESOURCE | READ_RESULT | READ_SKILL => ToolEffect::Reads,
+        _ => ToolEffect::Unknown,
     }
 }
 
@@ -151,15 +209,22 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl Approver for Asked<'_> {
+/// The same, asked about one call.
+struct AskedAbout<'a> {
+    asked: &'a Asked<'a>,
+    call: &'a str,
+}
+
+impl Approver for AskedAbout<'_> {
     fn approve(
         &self,
         question: ApprovalQuestion,
     ) -> Pin<Box<dyn Future<Output = ApprovalAnswer> + Send + '_>> {
         Box::pin(async move {
-            let _alone = self.alone().await;
+            let _alone = self.asked.alone().await;
             let arguments = question.arguments.into_iter();
             let question = ToolQuestion {
+                id: self.call.to_owned(),
                 agent: question.agent,
                 server: question.server,
                 tool: question.tool,
@@ -169,7 +234,7 @@ impl Approver for Asked<'_> {
                 arguments: arguments.map(|it| (it.name, it.value)).collect(),
                 more_arguments: question.more_arguments,
             };
-            match self.audience.approve(question).await {
+            match self.asked.audience.approve(question).await {
                 ToolConsent::Once => ApprovalAnswer::Once,
                 ToolConsent::Always => ApprovalAnswer::Always,
                 ToolConsent::No => ApprovalAnswer::No,

@@ -1,7 +1,7 @@
 //! Calls that a person asks for by a command, without a model.
 
 use openclaw_conversation::{CallArguments, ToolAnswer, ToolCall};
-use openclaw_engine::{Audience, ReplyEvent};
+use openclaw_engine::Audience;
 use openclaw_mcp::{AgentPlan, AgentTool, Meant};
 use openclaw_sessions::SessionKey;
 use serde_json::{Map, Value};
@@ -64,10 +64,7 @@ impl Agents {
             line: &line,
             skills: &OfferedSkills::default(),
         };
-        audience.hear(ReplyEvent::ToolStarted {
-            id: call.id.clone(),
-            name: call.name.clone(),
-        });
+        audience.hear(caller.started(&call));
         let passing = listening.pass_on(audience, person.as_ref());
         tokio::select! {
             biased;

@@ -16,16 +16,14 @@ use futures_util::stream;
 use openclaw_config::ServerScope;
 use openclaw_content::ModelText;
 use openclaw_conversation::{
-    AnswerPart, AssistantMessage, AssistantPart, CallArguments, Message, ToolAnswer, ToolCall,
-    UserPart,
+    AnswerPart, AssistantMessage, AssistantPart, Message, ToolAnswer, ToolCall, UserPart,
 };
 use openclaw_engine::{Attachment, Audience, EarlierMessage, ReplyEvent, ReplyReport};
-use openclaw_mcp::{AgentPlan, AgentTools, CALL_TOOL, Standing, Status};
+use openclaw_mcp::{AgentPlan, AgentTools, Standing, Status};
 use openclaw_models::{
     Model, ModelError, ModelEvent, ModelReply, ModelRequest, Stop, SystemPrompt,
 };
 use openclaw_sessions::{SessionKey, Turn, TurnEnd};
-use serde_json::Value;
 use tokio::time::timeout;
 
 use self::told::{Told, call_report, media_parts};
@@ -413,15 +411,6 @@ impl<'a> Running<'a> {
     }
 }
 
-/// The tool that a call is for, also where it is called through another one.
-fn called(call: &ToolCall) -> &str {
-    let through = match &call.arguments {
-        CallArguments::Object(object) if call.name == CALL_TOOL => object.get("name"),
-        _ => None,
-    };
-    through.and_then(Value::as_str).unwrap_or(&call.name)
-}
-
 /// The answer to a call, still to come.
 type PendingAnswer<'c> = Pin<Box<dyn Future<Output = ToolAnswer> + Send + 'c>>;
 
@@ -431,10 +420,7 @@ fn make_call<'c>(
     call: &'c ToolCall,
 ) -> PendingAnswer<'c> {
     Box::pin(async move {
-        asking.audience.hear(ReplyEvent::ToolStarted {
-            id: call.id.clone(),
-            name: called(call).to_owned(),
-        });
+        asking.audience.hear(caller.started(call));
         caller.make(call).await
     })
 }

@@ -7,6 +7,7 @@ use crate::definitions::{
     AddServer, AddedServer, DefinitionsReport, ReloadReport, RemovedServer, SetServer,
 };
 use crate::failure::EngineFailure;
+use crate::loans::{LendServers, Lender, LoanReport};
 use crate::logins::{
     ClientMetadata, ClientMetadataQuery, LoginAnswer, LoginOffer, LoginReport, LoginRequest,
     LoginsQuery, LoginsReport, LogoutReport, OneLogin,
@@ -35,7 +36,9 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, EngineFailure>> 
 
 /// A runtime: in this process, or in the gateway.
 ///
-/// Servers that a question needs are started by it; those that it does not need are left alone.
+/// Servers that a question needs are started by it; those that it does not need are left alone. Where a
+/// question names an agent, the whole name of a session means its agent as it is in that session: with the
+/// servers that are lent to it.
 pub trait Engine: ReplyEngine {
     /// How the servers of an agent are.
     fn servers(&self, query: ServersQuery) -> Pending<'_, ServersReport>;
@@ -81,6 +84,11 @@ pub trait Engine: ReplyEngine {
     fn reload(&self) -> Pending<'_, ReloadReport>;
     /// The sessions that are kept.
     fn sessions(&self, query: SessionsQuery) -> Pending<'_, SessionsReport>;
+    /// Lends servers to a session, for as long as their lender is there: they join those of its agent, and
+    /// nobody else sees them.
+    fn lend(&self, request: LendServers) -> Pending<'_, LoanReport>;
+    /// Says that a lender is there, until whoever asks drops it: then everything that it lent is taken back.
+    fn lending(&self, lender: Lender) -> Pending<'_, ()>;
     /// What was said in a session.
     fn session(&self, query: OneSession) -> Pending<'_, SessionTranscript>;
     /// Deletes a session.

@@ -11,6 +11,7 @@
 //! | `servers` | servers and how they are | |
 //! | `tools` | tools, and calls of them | |
 //! | `resources`, `prompts` | what else servers offer | |
+//! | `loans` | servers that somebody lends to a session | |
 //! | `definitions` | definitions of servers in the configuration | credentials in clear |
 //! | `replies` | turns of an agent | models |
 //! | `questions` | what servers ask the person behind a call, and which answers fit | how people are asked |
@@ -28,6 +29,7 @@ mod commands;
 mod definitions;
 mod engine;
 mod failure;
+mod loans;
 mod logins;
 mod models;
 mod overview;
@@ -53,6 +55,7 @@ pub use definitions::{
 };
 pub use engine::{Engine, Pending};
 pub use failure::{Blame, EngineFailure};
+pub use loans::{LendServers, Lender, LentLaunch, LentReport, LentServer, LentValue, LoanReport};
 pub use logins::{
     ClientMetadata, ClientMetadataQuery, KeptLogin, LoginAnswer, LoginOffer, LoginReport,
     LoginRequest, LoginsQuery, LoginsReport, LogoutReport, OneLogin, RegistrationKind,
@@ -68,8 +71,8 @@ pub use questions::{
 };
 pub use replies::{
     Attachment, AttachmentData, Audience, EarlierMessage, EarlierSpeaker, ReplyEngine, ReplyEvent,
-    ReplyPart, ReplyReport, ReplyRequest, SessionChoice, ToolCallReport, ToolConsent, ToolQuestion,
-    UsageReport,
+    ReplyPart, ReplyReport, ReplyRequest, SessionChoice, ToolCallReport, ToolConsent, ToolEffect,
+    ToolQuestion, UsageReport,
 };
 pub use resources::{
     ContentsReport, ReadReport, ReadRequest, ResourceSummary, ResourcesReport, TemplateSummary,

@@ -96,6 +96,8 @@ pub enum SessionChoice {
     Key(String),
     /// A new one, whose name begins like this.
     Fresh(String),
+    /// The one that an editor knows by this identifier.
+    Editor(String),
 }
 
 /// Something that comes with a message.
@@ -159,6 +161,18 @@ pub enum ReplyEvent {
         id: String,
         /// The tool, as the model names it.
         name: String,
+        /// Its server; none for tools of ours, and where there is no such tool.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
+        /// What the server calls it for people, in one line.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+        /// What the server says about its effects.
+        #[serde(default)]
+        effect: ToolEffect,
+        /// What it is called with.
+        #[serde(default)]
+        arguments: serde_json::Map<String, serde_json::Value>,
     },
     /// A call goes on.
     ToolProgress {
@@ -203,6 +217,33 @@ pub enum ReplyEvent {
         /// The text.
         text: String,
     },
+}
+
+impl ReplyEvent {
+    /// A tool is called, and no more is known about it.
+    pub fn tool_started(id: impl Into<String>, name: impl Into<String>) -> Self {
+        Self::ToolStarted {
+            id: id.into(),
+            name: name.into(),
+            server: None,
+            title: None,
+            effect: ToolEffect::Unknown,
+            arguments: serde_json::Map::new(),
+        }
+    }
+}
+
+/// What a tool does to the world, as far as its server says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ToolEffect {
+    /// It looks for something among what it knows.
+    Searches,
+    /// It only reads.
+    Reads,
+    /// It may change something, or its server does not say.
+    #[default]
+    Unknown,
 }
 
 /// A call of a tool in a turn.
@@ -296,6 +337,9 @@ pub struct ReplyReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolQuestion {
+    /// The call that it is about, as events name it.
+    #[serde(default)]
+    pub id: String,
     /// The agent that wants it.
     pub agent: String,
     /// The server.

@@ -8,13 +8,14 @@ use bytes::Bytes;
 use openclaw_engine::{
     AddServer, AddedServer, ApprovalReport, ApprovalRequest, Audience, CallReport, CallRequest,
     ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport, CompletionQuery,
-    CompletionReport, DefinitionsReport, DeletedSession, Engine, EngineFailure, LoginAnswer,
-    LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery,
-    LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview,
-    Pending, PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
-    RemovedServer, ReplyEngine, ReplyReport, ReplyRequest, ResourcesReport, SecretsQuery,
-    SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionTranscript, SessionsQuery,
-    SessionsReport, SetServer, SkillsQuery, SkillsReport, StatisticsReport, ToolsReport, Watcher,
+    CompletionReport, DefinitionsReport, DeletedSession, Engine, EngineFailure, LendServers,
+    Lender, LoanReport, LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery,
+    LoginsReport, LogoutReport, LogsQuery, LogsReport, ModelsQuery, ModelsReport, OfServer,
+    OneLogin, OneServer, OneSession, Overview, Pending, PromptReport, PromptRequest, PromptsReport,
+    ReadReport, ReadRequest, ReloadReport, RemovedServer, ReplyEngine, ReplyReport, ReplyRequest,
+    ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServersQuery, ServersReport,
+    SessionTranscript, SessionsQuery, SessionsReport, SetServer, SkillsQuery, SkillsReport,
+    StatisticsReport, ToolsReport, Watcher,
 };
 use serde::de::DeserializeOwned;
 
@@ -102,6 +103,8 @@ table! {
     remove_server(query: OneServer) -> RemovedServer, Some;
     reload() -> ReloadReport, Some;
     sessions(query: SessionsQuery) -> SessionsReport, None;
+    lend(request: LendServers) -> LoanReport, Some;
+    lending(lender: Lender) -> (), None;
     session(query: OneSession) -> SessionTranscript, None;
     delete_session(query: OneSession) -> DeletedSession, Some;
     models(query: ModelsQuery) -> ModelsReport, None;

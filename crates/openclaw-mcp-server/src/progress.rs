@@ -59,7 +59,7 @@ impl Progress {
                 state.text.clear();
                 state.has_grown = false;
             }
-            ReplyEvent::ToolStarted { id, name } => {
+            ReplyEvent::ToolStarted { id, name, .. } => {
                 state.running.push((id.clone(), name.clone()));
                 state.step(format!("calls {name}"));
             }

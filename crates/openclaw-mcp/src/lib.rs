@@ -73,8 +73,8 @@ pub use search::{
     CALL_TOOL, DESCRIBE_TOOL, SEARCH_TOOLS, call_tool_tool, describe_tool_tool, search_tools_tool,
 };
 pub use servers::{
-    AgentPlan, CheckedSecret, LoginError, PlannedServer, ServerView, Servers, ServersError,
-    ServersSetup, Standing, StartMode, UnknownAgent,
+    AgentPlan, CheckedSecret, LentServer, LoginError, PlannedServer, ServerView, Servers,
+    ServersError, ServersSetup, Standing, StartMode, Taken, UnknownAgent, Unneeded,
 };
 pub use supervise::{
     Catalog, Fleet, LoginWatch, ManagedServer, Pace, PendingTarget, Reconciled, ServerSetup,

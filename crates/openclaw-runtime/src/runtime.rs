@@ -15,10 +15,11 @@ use openclaw_media::{DocumentProgram, MediaReader, MediaSetup};
 use openclaw_models::{Models, ModelsSetup};
 use openclaw_process::Launcher;
 use openclaw_secrets::Redactor;
-use openclaw_sessions::{SessionStore, SessionsSetup, SqliteSessions};
+use openclaw_sessions::{SessionKey, SessionStore, SessionsSetup, SqliteSessions};
 use openclaw_slash::TAKEN;
 use openclaw_state::StateDirectory;
 
+use crate::answers::loans::Lenders;
 use crate::answers::logins::BegunLogin;
 use crate::answers::reloads::Reloads;
 use crate::answers::running::RunningLogins;
@@ -77,6 +78,7 @@ pub struct Runtime {
     pub(crate) observer: Arc<Observer>,
     pub(crate) redactor: Redactor,
     pub(crate) logins: RunningLogins<BegunLogin>,
+    pub(crate) lenders: Arc<Lenders>,
     environment: Vec<(OsString, OsString)>,
     pub(crate) directory: PathBuf,
     launcher: Arc<Launcher>,
@@ -149,6 +151,7 @@ impl Runtime {
             observer,
             redactor: setup.redactor,
             logins: RunningLogins::default(),
+            lenders: Arc::default(),
             environment: setup.environment,
             directory: setup.directory,
             launcher: setup.launcher,
@@ -184,8 +187,16 @@ impl Runtime {
         definitions.map(Definitions::files).unwrap_or_default()
     }
 
+    /// An agent, the default one if none is named; by the whole name of a session, as it is in that.
     pub(crate) fn agent(&self, name: Option<&str>) -> Result<Arc<AgentPlan>, EngineFailure> {
-        self.servers.agent(name).map_err(|error| {
+        let default = &self.servers.config().default_agent;
+        let session = name.filter(|name| name.starts_with("agent:"));
+        let session = session.and_then(|name| SessionKey::parse_existing(name, default).ok());
+        let found = match session {
+            Some(key) => self.servers.agent_in(key.agent().as_str(), key.as_str()),
+            None => self.servers.agent(name),
+        };
+        found.map_err(|error| {
             EngineFailure::asker("unknown-agent", error.to_string())
                 .hint(format!("the agents are: {}", error.known.join(", ")))
         })

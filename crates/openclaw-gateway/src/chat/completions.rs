@@ -70,7 +70,7 @@ async fn answer(
     let room = luggage::no_more_than(room, body.len());
     let given_key = match &session {
         SessionChoice::Key(key) => Some(key.clone()),
-        SessionChoice::Main | SessionChoice::Fresh(_) => None,
+        SessionChoice::Main | SessionChoice::Fresh(_) | SessionChoice::Editor(_) => None,
     };
     let mut asked = read(body).await?;
     let addressee = meaning::addressee(&asked.model)?.of_headers(&head.headers)?;

@@ -349,6 +349,8 @@ impl Engine for FakeEngine {
         set_server(SetServer) -> AddedServer;
         remove_server(OneServer) -> RemovedServer;
         session(OneSession) -> SessionTranscript;
+        lend(LendServers) -> LoanReport;
+        lending(Lender) -> ();
         delete_session(OneSession) -> DeletedSession;
         models(ModelsQuery) -> ModelsReport;
         secrets(SecretsQuery) -> SecretsReport;

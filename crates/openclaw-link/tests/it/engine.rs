@@ -9,6 +9,8 @@ use openclaw_engine::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::table::Nothing;
+
 /// The engine of the tests.
 #[derive(Default)]
 pub(crate) struct TestEngine {
@@ -132,6 +134,7 @@ each_question!(engine);
 /// What the person is asked about a tool.
 pub(crate) fn tool_question(tool: &str) -> ToolQuestion {
     ToolQuestion {
+        id: "1".to_owned(),
         agent: "main".to_owned(),
         server: "s".to_owned(),
         tool: tool.to_owned(),

@@ -1,5 +1,8 @@
 //! Every question with a query and a report.
 
+/// What is answered where there is nothing to say.
+pub(crate) type Nothing = ();
+
 macro_rules! each_question {
     ($callback:ident) => {
         $callback! {
@@ -73,6 +76,20 @@ macro_rules! each_question {
                 -> ReloadReport {"added": ["a"], "changed": [], "removed": ["r"], "warnings": []};
             sessions(query: SessionsQuery {"agent": "q"})
                 -> SessionsReport {"sessions": [], "problems": ["p"], "setAside": ["x"]};
+            lend(request: LendServers {
+                "lender": {"id": "l1"}, "agent": "q", "session": {"editor": "e1"}, "directory": "/d",
+                "servers": [
+                    {"name": "one", "launch": {
+                        "type": "stdio", "command": "x", "args": ["y"],
+                        "env": [{"name": "A", "value": "b"}]
+                    }},
+                    {"name": "two", "launch": {"type": "sse", "url": "https://x", "headers": []}}
+                ]
+            }) -> LoanReport {"sessionKey": "agent:q:acp:e1", "servers": [
+                {"asked": "one", "name": "one", "problem": null}
+            ]};
+            lending(lender: Lender {"id": "l2"})
+                -> Nothing (serde_json::Value::Null);
             session(query: OneSession {"agent": "r", "key": "k1"})
                 -> SessionTranscript {"key": "k1", "messages": [
                     {"role": "user", "text": "hi", "time": "2026-01-01T00:00:00Z"}

@@ -133,10 +133,7 @@ impl Scripted {
             }
             "tools" => {
                 let (id, name) = ("1".to_owned(), "mcp_clock_now".to_owned());
-                audience.hear(ReplyEvent::ToolStarted {
-                    id: id.clone(),
-                    name: name.clone(),
-                });
+                audience.hear(ReplyEvent::tool_started(&id, &name));
                 audience.hear(ReplyEvent::ToolProgress {
                     id: id.clone(),
                     text: "half\u{1b}[2J way".to_owned(),

@@ -21,6 +21,8 @@ pub struct ApprovalRequest<'a> {
     pub agent: &'a str,
     /// The tool by its names.
     pub tool: &'a NamedTool,
+    /// Under what it is remembered what was said about its server's tools.
+    pub remembered_as: &'a str,
     /// The tool as its server defines it now.
     pub definition: &'a Tool,
     /// Whether the configuration trusts what the server says about effects.
@@ -84,10 +86,15 @@ pub async fn decide_approval(
     deadline: Instant,
 ) -> ApprovalDecision {
     let annotations = &request.definition.annotations;
+    let need = rules.needs(request.tool, annotations, request.trust_annotations);
+    if need == ApprovalNeed::No {
+        return ApprovalDecision::Approved;
+    }
+    let key = ToolKey::new(request.remembered_as, &request.tool.key.tool);
     let asked = Asked {
-        need: rules.needs(request.tool, annotations, request.trust_annotations),
+        need,
         agent: request.agent,
-        key: &request.tool.key,
+        key: &key,
         definition: request.definition,
         question: &|| question(request),
     };
@@ -99,6 +106,8 @@ pub async fn decide_approval(
 pub(crate) struct ReadingRequest<'a> {
     pub(crate) agent: &'a str,
     pub(crate) server: &'a str,
+    /// Under what it is remembered what was said about it.
+    pub(crate) remembered_as: &'a str,
     /// The tool of ours that reads it.
     pub(crate) tool: &'a OwnTool,
     pub(crate) arguments: &'a Map<String, Value>,
@@ -114,7 +123,7 @@ pub(crate) async fn decide_reading(
     deadline: Instant,
 ) -> ApprovalDecision {
     // No server has such a name: none can have a tool that is taken for ours.
-    let key = ToolKey::new(format!("{}/", request.server), request.tool.name);
+    let key = ToolKey::new(format!("{}/", request.remembered_as), request.tool.name);
     let definition = request.tool.definition();
     let asked = Asked {
         need: rules.needs_for_reading(),

@@ -39,7 +39,7 @@ impl Servers {
     /// Whether an agent is what the configuration in force says.
     pub fn is_current(&self, agent: &AgentPlan) -> bool {
         let plan = self.plan();
-        let now = plan.agents.get(&agent.agent.id);
+        let now = plan.now(agent);
         now.is_some_and(|now| std::ptr::eq(&raw const **now, agent))
     }
 
@@ -49,7 +49,7 @@ impl Servers {
             return None;
         }
         let plan = self.plan();
-        let now = plan.agents.get(&agent.agent.id)?;
+        let now = plan.now(agent)?;
         (!std::ptr::eq(&raw const **now, agent)).then(|| Arc::clone(now))
     }
 

@@ -53,6 +53,7 @@ impl Servers {
         let request = ApprovalRequest {
             agent: call.agent.agent.id.as_str(),
             tool: &tool.named,
+            remembered_as: tool.server.remembered_as(),
             definition: &tool.prepared.definition,
             trust_annotations: tool
                 .server
@@ -86,7 +87,7 @@ impl Servers {
 
     /// Whether a tool is still what it was when a person was asked about it, and still allowed.
     fn is_still(&self, call: &Call<'_>, tool: &AgentTool) -> bool {
-        let Ok(agent) = self.agent(Some(call.agent.agent.id.as_str())) else {
+        let Some(agent) = self.agent_now(call) else {
             return false;
         };
         let tools = self.tools(&agent, call.session);

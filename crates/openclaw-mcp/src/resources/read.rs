@@ -192,6 +192,7 @@ impl Servers {
         let request = ReadingRequest {
             agent: call.agent.agent.id.as_str(),
             server: server.name(),
+            remembered_as: server.remembered_as(),
             tool: &read_tool(),
             arguments: &call.arguments,
         };
@@ -220,7 +221,7 @@ impl Servers {
 
     /// Whether a server is still what it was when a person was asked about it, and still allowed.
     fn may_still(&self, call: &Call<'_>, server: &PlannedServer) -> bool {
-        let Ok(agent) = self.agent(Some(call.agent.agent.id.as_str())) else {
+        let Some(agent) = self.agent_now(call) else {
             return false;
         };
         let is_same = |now: &Arc<PlannedServer>| now.fingerprint() == server.fingerprint();

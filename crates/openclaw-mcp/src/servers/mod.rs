@@ -1,6 +1,7 @@
 //! All servers of a configuration, shared by all agents.
 
 mod instance;
+mod loans;
 mod logins;
 mod plan;
 mod secrets;
@@ -20,7 +21,9 @@ use thiserror::Error;
 use tokio::task::JoinSet;
 
 pub(crate) use self::instance::NotReady;
+pub use self::loans::{LentServer, Taken, Unneeded};
 pub use self::logins::LoginError;
+use self::plan::Loans;
 pub(crate) use self::plan::Plan;
 pub use self::plan::{AgentPlan, PlannedServer};
 pub use self::secrets::CheckedSecret;
@@ -28,6 +31,7 @@ use self::secrets::resolver;
 use crate::approval::Approvals;
 use crate::assembly::AgentTools;
 use crate::audit::AuditLog;
+use crate::call::Call;
 use crate::launch::{ConfiguredTarget, CurrentResolver};
 use crate::listening::{Named, Nobody, ServersListener};
 use crate::logins::Logins;
@@ -91,6 +95,8 @@ pub(crate) type InstanceKey = (Fingerprint, Option<Arc<str>>);
 /// All servers of a configuration.
 pub struct Servers {
     plan: RwLock<Arc<Plan>>,
+    /// What is lent to sessions. Held while the plan changes, so that no change is lost.
+    loans: Mutex<Loans>,
     fleet: Fleet<InstanceKey>,
     /// Those that a person stopped.
     held: Mutex<BTreeSet<Fingerprint>>,
@@ -130,7 +136,12 @@ impl Servers {
                 &setup.connector,
                 &setup.redactor,
             ))),
-            plan: RwLock::new(Arc::new(Plan::new(Arc::clone(&setup.config), &key))),
+            plan: RwLock::new(Arc::new(Plan::new(
+                Arc::clone(&setup.config),
+                &key,
+                &Loans::new(),
+            ))),
+            loans: Mutex::default(),
             fleet: Fleet::default(),
             held: Mutex::default(),
             admission: Mutex::default(),
@@ -152,7 +163,7 @@ impl Servers {
             listener,
             key,
         };
-        servers.reconcile(None);
+        servers.reconcile(Occasion::Beginning);
         Ok(servers)
     }
 
@@ -160,17 +171,21 @@ impl Servers {
     /// wanted finishes its calls first.
     pub fn reload(&self, config: Arc<Config>) -> Reconciled {
         self.renew_secrets(&config);
-        let plan = Arc::new(Plan::new(config, &self.key));
-        let before = {
-            let mut current = self.plan.write().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *current, plan)
-        };
-        let reconciled = self.reconcile(Some(&before));
+        let loans = self.loans();
+        let before = self.go_over(Plan::new(config, &self.key, &loans));
+        let reconciled = self.reconcile(Occasion::Reload(&before));
+        drop(loans);
         self.forget_resources();
         reconciled
     }
 
-    fn reconcile(&self, before: Option<&Plan>) -> Reconciled {
+    /// Goes by another plan from now on; the one before.
+    fn go_over(&self, plan: Plan) -> Arc<Plan> {
+        let mut current = self.plan.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *current, Arc::new(plan))
+    }
+
+    fn reconcile(&self, occasion: Occasion<'_>) -> Reconciled {
         let _alone = self.admission();
         let plan = self.plan();
         let running = self.fleet.all();
@@ -185,9 +200,10 @@ impl Servers {
                 taken.take(&planned.configured.place, None);
             }
         }
-        let replaced = before
-            .map(|before| replaced(before, &plan))
-            .unwrap_or_default();
+        let replaced = match occasion {
+            Occasion::Reload(before) => replaced(before, &plan),
+            Occasion::Beginning | Occasion::Loan(_) => BTreeMap::new(),
+        };
         let mut wanted = Vec::new();
         for planned in &plan.connections {
             let Some(usable) = &planned.usable else {
@@ -202,7 +218,13 @@ impl Servers {
             let runs = present.as_ref().is_some_and(|it| it.takes_a_place());
             let has_failed = present.is_some_and(|it| it.status() == Status::Failed);
             let place = &planned.configured.place;
-            let begins = has_failed || !is_lazy;
+            let begins = match occasion {
+                // What is lent to one session changes nothing about the others.
+                Occasion::Loan(lent) => {
+                    lent.contains(&usable.fingerprint) && (has_failed || !is_lazy)
+                }
+                Occasion::Beginning | Occasion::Reload(_) => has_failed || !is_lazy,
+            };
             let has_room = runs || (begins && taken.take(place, plan.limit(place)));
             wanted.push(Wanted {
                 key,
@@ -269,7 +291,7 @@ impl Servers {
             drain: settings.drain,
             listener: Some(Arc::new(Named {
                 names: plan.names(&usable.fingerprint),
-                is_of_session: session.is_some(),
+                is_of_session: session.is_some() || plan.is_lent(&usable.fingerprint),
                 listener: Arc::clone(&self.listener),
             })),
         }
@@ -283,6 +305,19 @@ impl Servers {
             name: name.to_owned(),
             known: plan.agents.keys().map(AgentId::to_string).collect(),
         })
+    }
+
+    /// The same as it is in a session: with what is lent to that.
+    pub fn agent_in(&self, name: &str, session: &str) -> Result<Arc<AgentPlan>, UnknownAgent> {
+        match self.plan().in_session(session) {
+            Some(agent) if agent.agent.id.as_str() == name => Ok(Arc::clone(agent)),
+            _ => self.agent(Some(name)),
+        }
+    }
+
+    /// The agent of a call as it is by now.
+    pub(crate) fn agent_now(&self, call: &Call<'_>) -> Option<Arc<AgentPlan>> {
+        self.plan().now(call.agent).cloned()
     }
 
     /// The configuration in force.
@@ -308,7 +343,9 @@ impl Servers {
         server: &PlannedServer,
         tool: &openclaw_mcp_client::Tool,
     ) -> Result<(), PinError> {
-        self.pins.approve(server.name(), tool)?;
+        if !server.is_lent() {
+            self.pins.approve(server.name(), tool)?;
+        }
         if let Some(usable) = &server.usable {
             usable.forget();
         }
@@ -339,6 +376,10 @@ impl Servers {
         Arc::clone(&plan)
     }
 
+    fn loans(&self) -> MutexGuard<'_, Loans> {
+        self.loans.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn held(&self) -> MutexGuard<'_, BTreeSet<Fingerprint>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -348,6 +389,17 @@ impl Servers {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Why it is looked which servers are to run.
+#[derive(Clone, Copy)]
+enum Occasion<'p> {
+    /// Nothing runs yet.
+    Beginning,
+    /// Another configuration took the place of this one.
+    Reload(&'p Plan),
+    /// These are lent to a session, or others no longer.
+    Loan(&'p BTreeSet<Fingerprint>),
 }
 
 /// What servers take the place of, in an earlier configuration: what an agent had under the same name.

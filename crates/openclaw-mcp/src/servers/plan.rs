@@ -10,6 +10,7 @@ use openclaw_config::{
 };
 use openclaw_state::StateKey;
 
+use super::loans::{LentServer, Taken, joining};
 use super::settings::SharedSettings;
 use crate::approval::ApprovalRules;
 use crate::assembly::AssemblyCache;
@@ -26,6 +27,8 @@ const OFFERINGS: usize = 8;
 pub(crate) struct Plan {
     pub(crate) config: Arc<Config>,
     pub(crate) agents: BTreeMap<AgentId, Arc<AgentPlan>>,
+    /// Agents as they are in sessions that servers are lent to.
+    lent: BTreeMap<Arc<str>, LentPlan>,
     /// Every connection that somebody needs, with the definition that its settings come from, in
     /// the order of names.
     pub(crate) connections: Vec<Arc<PlannedServer>>,
@@ -35,10 +38,34 @@ pub(crate) struct Plan {
     settings: BTreeMap<Fingerprint, SharedSettings>,
 }
 
+/// What is lent to sessions, by their whole names.
+pub(crate) type Loans = BTreeMap<Arc<str>, Arc<Loan>>;
+
+/// Servers that are lent to a session.
+pub(crate) struct Loan {
+    /// Who lends them.
+    pub(crate) lender: String,
+    /// Whose session it is.
+    pub(crate) agent: AgentId,
+    /// The servers, as they were given.
+    pub(crate) servers: Vec<LentServer>,
+}
+
+/// An agent as it is in a session.
+#[derive(Clone)]
+struct LentPlan {
+    loan: Arc<Loan>,
+    plan: Arc<AgentPlan>,
+    /// What became of each server.
+    taken: Vec<Taken>,
+}
+
 /// An agent and what it may use.
 pub struct AgentPlan {
     /// The agent as it is configured.
     pub agent: Agent,
+    /// The session in which it is so; none where it is so everywhere else.
+    session: Option<Arc<str>>,
     pub(crate) policy: Policy,
     pub(crate) approval: ApprovalRules,
     pub(crate) servers: BTreeMap<String, Arc<PlannedServer>>,
@@ -59,6 +86,7 @@ pub struct PlannedServer {
 pub(crate) struct Usable {
     pub(crate) server: Arc<Server>,
     pub(crate) fingerprint: Fingerprint,
+    remembered_as: String,
     filter: ServerFilter,
     /// What it offers, made ready the last times: sessions may each have a server of their own.
     offerings: Mutex<VecDeque<Arc<Offering>>>,
@@ -134,6 +162,18 @@ impl PlannedServer {
             .map_or(ToolNaming::Prefixed, |server| server.naming)
     }
 
+    /// Whether somebody lends it to a session.
+    pub fn is_lent(&self) -> bool {
+        self.configured.place == Place::Session
+    }
+
+    /// Under what it is remembered what people allowed it: another session may lend another server under the
+    /// same name, and names have no `/`.
+    pub(crate) fn remembered_as(&self) -> &str {
+        let usable = self.usable.as_ref();
+        usable.map_or(self.name(), |usable| &usable.remembered_as)
+    }
+
     /// What stands for it in the names of its tools.
     pub(crate) fn prefix(&self) -> &str {
         let prefix = self.server().and_then(|it| it.tool_prefix.as_deref());
@@ -150,7 +190,10 @@ impl Usable {
             return Arc::clone(offering);
         }
         let name = self.server.name.as_str();
-        let pins = (self.server.pin != openclaw_config::PinPolicy::Off).then_some(pins);
+        // Definitions of what is lent are not remembered: each project, and each new token, is another server.
+        let is_pinned = self.server.pin != openclaw_config::PinPolicy::Off
+            && self.server.place != Place::Session;
+        let pins = is_pinned.then_some(pins);
         let offering = Arc::new(Offering::new(name, Arc::clone(catalog), &self.filter, pins));
         // What could not be compared is compared the next time.
         if offering.is_compared {
@@ -175,52 +218,86 @@ impl Usable {
 }
 
 impl Plan {
-    pub(crate) fn new(config: Arc<Config>, key: &StateKey) -> Self {
+    pub(crate) fn new(config: Arc<Config>, key: &StateKey, loans: &Loans) -> Self {
         let fingerprints = Fingerprints::new(&config, key);
         // Agents share most servers: each is planned once.
         let mut planned: BTreeMap<*const ConfiguredServer, Arc<PlannedServer>> = BTreeMap::new();
-        let mut agents = BTreeMap::new();
+        let mut planned = |configured: &Arc<ConfiguredServer>| {
+            let known = planned.entry(Arc::as_ptr(configured));
+            Arc::clone(known.or_insert_with(|| Arc::new(plan(configured, &fingerprints))))
+        };
+        let agents = config.agents.values();
+        let agents = agents.map(|agent| (agent.id.clone(), agent_plan(agent, None, &mut planned)));
+        let agents = agents.collect();
+        Self::gathered(config, agents, BTreeMap::new()).lending(key, loans)
+    }
+
+    /// The same configuration with these loans. What did not change is taken over, and with it what was made
+    /// ready.
+    pub(crate) fn lending(&self, key: &StateKey, loans: &Loans) -> Self {
+        let fingerprints = Fingerprints::new(&self.config, key);
+        let mut lent = BTreeMap::new();
+        for (session, loan) in loans {
+            let known = self.lent.get(session);
+            if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.loan, loan)) {
+                lent.insert(Arc::clone(session), known.clone());
+                continue;
+            }
+            // Its agent may be gone; what is lent waits until it is there again.
+            let Some(agent) = self.agents.get(&loan.agent) else {
+                continue;
+            };
+            let (taken, servers) = joining(agent, &loan.servers, &fingerprints);
+            let with_loan = Agent {
+                servers: agent.agent.servers.with(servers),
+                ..agent.agent.clone()
+            };
+            let session = Some(Arc::clone(session));
+            let plan = agent_plan(&with_loan, session.clone(), &mut |configured| {
+                let own = agent.server(configured.name.as_str());
+                let own = own.filter(|own| Arc::ptr_eq(&own.configured, configured));
+                own.map_or_else(|| Arc::new(plan(configured, &fingerprints)), Arc::clone)
+            });
+            let loan = Arc::clone(loan);
+            let with_loan = LentPlan { loan, plan, taken };
+            lent.extend(session.map(|session| (session, with_loan)));
+        }
+        Self::gathered(Arc::clone(&self.config), self.agents.clone(), lent)
+    }
+
+    /// All connections that agents need, in general and in sessions.
+    fn gathered(
+        config: Arc<Config>,
+        agents: BTreeMap<AgentId, Arc<AgentPlan>>,
+        lent: BTreeMap<Arc<str>, LentPlan>,
+    ) -> Self {
         let mut connections: BTreeMap<(String, Fingerprint), Arc<PlannedServer>> = BTreeMap::new();
         let mut settings: BTreeMap<Fingerprint, SharedSettings> = BTreeMap::new();
         let mut names: BTreeMap<Fingerprint, BTreeSet<String>> = BTreeMap::new();
-        for agent in config.agents.values() {
-            let policy = Policy::new(&agent.policy);
-            let (mut servers, mut denied) = (BTreeMap::new(), BTreeSet::new());
-            for configured in agent.servers.iter() {
-                let server = planned
-                    .entry(Arc::as_ptr(configured))
-                    .or_insert_with(|| Arc::new(plan(configured, &fingerprints)));
-                let name = server.name().to_owned();
-                if let Some(usable) = &server.usable {
+        let in_sessions = lent.values().map(|lent| &lent.plan);
+        for agent in agents.values().chain(in_sessions) {
+            for (name, server) in &agent.servers {
+                let Some(usable) = &server.usable else {
+                    continue;
+                };
+                // What others call a server that is lent to them is nobody else's business.
+                if !server.is_lent() {
                     let own = names.entry(usable.fingerprint).or_default();
                     own.insert(name.clone());
-                    if policy.denies_all_of(&name, server.prefix())
-                        || usable.filter.offers_nothing()
-                    {
-                        denied.insert(name.clone());
-                    } else {
-                        let own = SharedSettings::of(&usable.server);
-                        match settings.entry(usable.fingerprint) {
-                            Entry::Occupied(mut all) => drop(all.insert(all.get().with(own))),
-                            Entry::Vacant(first) => {
-                                first.insert(own);
-                                let key = (name.clone(), usable.fingerprint);
-                                connections.insert(key, server.clone());
-                            }
-                        }
+                }
+                if agent.denies(name) {
+                    continue;
+                }
+                let own = SharedSettings::of(&usable.server);
+                match settings.entry(usable.fingerprint) {
+                    Entry::Occupied(mut all) => drop(all.insert(all.get().with(own))),
+                    Entry::Vacant(first) => {
+                        first.insert(own);
+                        let key = (name.clone(), usable.fingerprint);
+                        connections.insert(key, server.clone());
                     }
                 }
-                servers.insert(name, server.clone());
             }
-            let plan = AgentPlan {
-                approval: ApprovalRules::new(agent.approval, &agent.read_only),
-                agent: agent.clone(),
-                policy,
-                servers,
-                denied,
-                assembled: AssemblyCache::default(),
-            };
-            agents.insert(agent.id.clone(), Arc::new(plan));
         }
         Self {
             connections: connections.into_values().collect(),
@@ -230,8 +307,32 @@ impl Plan {
                 .collect(),
             settings,
             agents,
+            lent,
             config,
         }
+    }
+
+    /// An agent as it is in a session.
+    pub(crate) fn in_session(&self, session: &str) -> Option<&Arc<AgentPlan>> {
+        self.lent.get(session).map(|lent| &lent.plan)
+    }
+
+    /// What became of the servers that are lent to a session.
+    pub(crate) fn taken(&self, session: &str) -> Vec<Taken> {
+        let lent = self.lent.get(session);
+        lent.map(|lent| lent.taken.clone()).unwrap_or_default()
+    }
+
+    /// What an agent of an earlier plan is in this one.
+    pub(crate) fn now(&self, agent: &AgentPlan) -> Option<&Arc<AgentPlan>> {
+        let session = agent.session.as_deref();
+        let in_session = session.and_then(|session| self.in_session(session));
+        in_session.or_else(|| self.agents.get(&agent.agent.id))
+    }
+
+    /// Whether a connection is there only for sessions that it is lent to.
+    pub(crate) fn is_lent(&self, fingerprint: &Fingerprint) -> bool {
+        !self.names.contains_key(fingerprint)
     }
 
     /// How a connection is looked after, for all its names that somebody needs.
@@ -261,14 +362,49 @@ impl Plan {
     }
 }
 
+fn agent_plan(
+    agent: &Agent,
+    session: Option<Arc<str>>,
+    planned: &mut dyn FnMut(&Arc<ConfiguredServer>) -> Arc<PlannedServer>,
+) -> Arc<AgentPlan> {
+    let policy = Policy::new(&agent.policy);
+    let (mut servers, mut denied) = (BTreeMap::new(), BTreeSet::new());
+    for configured in agent.servers.iter() {
+        let server = planned(configured);
+        let name = server.name().to_owned();
+        if let Some(usable) = &server.usable
+            && (policy.denies_all_of(&name, server.prefix()) || usable.filter.offers_nothing())
+        {
+            denied.insert(name.clone());
+        }
+        servers.insert(name, server);
+    }
+    Arc::new(AgentPlan {
+        approval: ApprovalRules::new(agent.approval, &agent.read_only),
+        agent: agent.clone(),
+        session,
+        policy,
+        servers,
+        denied,
+        assembled: AssemblyCache::default(),
+    })
+}
+
 fn plan(configured: &Arc<ConfiguredServer>, fingerprints: &Fingerprints<'_>) -> PlannedServer {
     let server = configured.definition.sound().filter(|_| configured.enabled);
     PlannedServer {
-        usable: server.map(|server| Usable {
-            fingerprint: fingerprints.of(server),
-            filter: ServerFilter::new(&server.tool_filter),
-            server: Arc::clone(server),
-            offerings: Mutex::default(),
+        usable: server.map(|server| {
+            let fingerprint = fingerprints.of(server);
+            Usable {
+                fingerprint,
+                remembered_as: match server.place {
+                    Place::Session => format!("{}/{fingerprint}", server.name.as_str()),
+                    _ => server.name.as_str().to_owned(),
+                },
+                filter: ServerFilter::new(&server.tool_filter),
+                server: Arc::clone(server),
+                offerings: Mutex::default(),
+            }
         }),
         configured: Arc::clone(configured),
     }

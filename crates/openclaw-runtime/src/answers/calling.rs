@@ -153,7 +153,8 @@ impl Runtime {
                 Err(failure) if self.servers.is_current(&agent) || Instant::now() > until => {
                     return Err(failure);
                 }
-                Err(_) => {}
+                // Whoever changes the configuration has to get on with it.
+                Err(_) => tokio::task::yield_now().await,
             }
         }
     }

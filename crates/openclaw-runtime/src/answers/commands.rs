@@ -21,6 +21,12 @@ impl Runtime {
         query: &CommandsQuery,
     ) -> Result<CommandsReport, EngineFailure> {
         let agent = self.agent(query.agent.as_deref())?;
+        let commands = self.commands_of(&agent);
+        Ok(CommandsReport { commands })
+    }
+
+    /// All commands of an agent as of now, in the order of their names.
+    pub(super) fn commands_of(&self, agent: &AgentPlan) -> Vec<CommandReport> {
         let mut commands: Vec<CommandReport> = BUILTIN
             .iter()
             .map(|(name, description, usage)| CommandReport {
@@ -32,15 +38,15 @@ impl Runtime {
             .collect();
         commands.extend(
             self.agents
-                .skills(&agent)
+                .skills(agent)
                 .skills
                 .iter()
                 .filter_map(command_for),
         );
-        let tools = self.servers.tools(&agent, None);
-        commands.extend(prompts(&agent, &tools).take(PROMPTS));
+        let tools = self.servers.tools(agent, None);
+        commands.extend(prompts(agent, &tools).take(PROMPTS));
         commands.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(CommandsReport { commands })
+        commands
     }
 }
 

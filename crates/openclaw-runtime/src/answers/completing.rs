@@ -1,7 +1,7 @@
 //! How a message can go on that begins with a slash.
 
 use openclaw_content::shown_line;
-use openclaw_engine::{Candidate, CommandsQuery, CompletionQuery, CompletionReport, EngineFailure};
+use openclaw_engine::{Candidate, CompletionQuery, CompletionReport, EngineFailure};
 use openclaw_mcp::{AgentPlan, typed_variable};
 use openclaw_mcp_client::CompletionTarget;
 use openclaw_slash::{Typing, Wanted, options_of, quoted, subcommands, typing};
@@ -53,10 +53,7 @@ impl Runtime {
         let described = |(text, about): (String, String)| (text, Some(about));
         Ok(match &typing.what {
             Wanted::Command => {
-                let query = CommandsQuery {
-                    agent: Some(agent.agent.id.to_string()),
-                };
-                let commands = self.answer_commands(&query)?.commands.into_iter();
+                let commands = self.commands_of(agent).into_iter();
                 commands
                     .map(|command| (command.name, Some(command.description)))
                     .collect()

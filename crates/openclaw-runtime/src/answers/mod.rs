@@ -4,6 +4,7 @@ mod calling;
 mod commands;
 mod completing;
 mod definitions;
+pub(crate) mod loans;
 pub(crate) mod logins;
 mod logs;
 mod models;
@@ -26,13 +27,13 @@ use openclaw_engine::{
     AddServer, AddedServer, ApprovalReport, ApprovalRequest, AuthKind, CallReport, CallRequest,
     ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport, CompletionQuery,
     CompletionReport, DefinitionsReport, DeletedSession, Engine, EngineFailure, GatewayReport,
-    LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport,
-    LogsQuery, LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession,
-    Overview, Pending, PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest,
-    ReloadReport, RemovedServer, ResourcesReport, SecretRemark, SecretReport, SecretTrouble,
-    SecretsQuery, SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionTranscript,
-    SessionsQuery, SessionsReport, SetServer, ShownState, SkillsQuery, SkillsReport,
-    StatisticsReport, ToolsReport, Watcher,
+    LendServers, Lender, LoanReport, LoginAnswer, LoginOffer, LoginReport, LoginRequest,
+    LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport, ModelsQuery, ModelsReport,
+    OfServer, OneLogin, OneServer, OneSession, Overview, Pending, PromptReport, PromptRequest,
+    PromptsReport, ReadReport, ReadRequest, ReloadReport, RemovedServer, ResourcesReport,
+    SecretRemark, SecretReport, SecretTrouble, SecretsQuery, SecretsReport, ServerDetails,
+    ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport, SetServer,
+    ShownState, SkillsQuery, SkillsReport, StatisticsReport, ToolsReport, Watcher,
 };
 use openclaw_mcp::{AgentPlan, PlannedServer};
 
@@ -163,6 +164,14 @@ impl Engine for Runtime {
 
     fn sessions(&self, query: SessionsQuery) -> Pending<'_, SessionsReport> {
         Box::pin(self.answer_sessions(query))
+    }
+
+    fn lend(&self, request: LendServers) -> Pending<'_, LoanReport> {
+        Box::pin(self.answer_lend(request))
+    }
+
+    fn lending(&self, lender: Lender) -> Pending<'_, ()> {
+        Box::pin(self.answer_lending(lender))
     }
 
     fn session(&self, query: OneSession) -> Pending<'_, SessionTranscript> {

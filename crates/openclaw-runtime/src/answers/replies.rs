@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use openclaw_content::{shown_line, workspace_text};
 use openclaw_engine::{
-    Audience, CommandsQuery, EngineFailure, Pending, ReplyEngine, ReplyEvent, ReplyPart,
-    ReplyReport, ReplyRequest, ToolCallReport,
+    Audience, EngineFailure, Pending, ReplyEngine, ReplyEvent, ReplyPart, ReplyReport,
+    ReplyRequest, ToolCallReport,
 };
 use openclaw_mcp::AgentPlan;
 use openclaw_sessions::SessionKey;
@@ -95,11 +95,10 @@ impl Runtime {
             return self.told(request, audience).await;
         };
         match spoken.name.to_ascii_lowercase().as_str() {
-            "mcp" => return self.manage(plan, spoken.rest, audience).await,
+            "mcp" => return self.manage(plan, key, spoken.rest, audience).await,
             "help" => {
-                let agent = Some(plan.agent.id.to_string());
-                let report = self.answer_commands(&CommandsQuery { agent })?;
-                return Ok(Outcome::Answered(help(&report.commands).into()));
+                let commands = self.commands_of(plan);
+                return Ok(Outcome::Answered(help(&commands).into()));
             }
             _ => {}
         }
@@ -119,7 +118,7 @@ impl Runtime {
                 self.told(request, audience).await
             }
             Some(SkillCalled::Text(text)) => Ok(Outcome::Answered(text.into())),
-            Some(SkillCalled::Mcp(rest)) => self.manage(plan, &rest, audience).await,
+            Some(SkillCalled::Mcp(rest)) => self.manage(plan, key, &rest, audience).await,
             Some(SkillCalled::Message(message)) => {
                 let request = ReplyRequest { message, ..request };
                 self.told(request, audience).await
@@ -142,8 +141,7 @@ impl Runtime {
         if !spoken.looks_like_a_command() {
             return Ok(());
         }
-        let agent = Some(plan.agent.id.to_string());
-        let commands = self.answer_commands(&CommandsQuery { agent })?.commands;
+        let commands = self.commands_of(plan);
         let names = commands.iter().map(|command| command.name.as_str());
         let Some(near) = unknown::slip(spoken.name, names) else {
             return Ok(());
@@ -172,17 +170,27 @@ impl Runtime {
     async fn manage(
         &self,
         plan: &AgentPlan,
+        key: &SessionKey,
         rest: &str,
         audience: &dyn Audience,
     ) -> Result<Outcome, EngineFailure> {
         let asked = McpAsked {
             engine: self,
-            agent: Some(plan.agent.id.to_string()),
+            agent: Some(whose(plan, key)),
             audience,
             rest,
         };
         let text = Box::pin(answer_mcp(asked)).await?;
         Ok(Outcome::Answered(text.into()))
+    }
+}
+
+/// Whose servers are meant: the agent's, or its own in a session that some are lent to.
+fn whose(plan: &AgentPlan, key: &SessionKey) -> String {
+    if plan.servers().any(|server| server.is_lent()) {
+        key.as_str().to_owned()
+    } else {
+        plan.agent.id.to_string()
     }
 }
 

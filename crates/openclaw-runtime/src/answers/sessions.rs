@@ -145,6 +145,7 @@ fn message(message: Message, outcome: &dyn Fn(&str) -> Option<ToolCallReport>) -
         role,
         text,
         tool_calls: Vec::new(),
+        call: None,
         tool_name: None,
         is_error: None,
         media: Vec::new(),
@@ -183,6 +184,7 @@ fn message(message: Message, outcome: &dyn Fn(&str) -> Option<ToolCallReport>) -
                 }
             }
             MessageReport {
+                call: Some(answer.call.clone()),
                 tool_name: Some(answer.name.clone()),
                 is_error: Some(answer.is_error),
                 media,

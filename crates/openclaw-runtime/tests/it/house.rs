@@ -215,7 +215,7 @@ pub(crate) async fn assert_gone(fakes: &[&FakeServer]) {
 }
 
 /// Somebody who hears nothing and is asked nothing.
-struct Silent;
+pub(crate) struct Silent;
 
 impl Audience for Silent {
     fn hear(&self, _: ReplyEvent) {}

@@ -14,6 +14,8 @@ mod house;
 #[cfg(test)]
 mod identity;
 #[cfg(test)]
+mod lending;
+#[cfg(test)]
 mod observing;
 #[cfg(test)]
 mod reloading;

@@ -9,15 +9,15 @@ use openclaw_engine::{
     AddServer, AddedServer, AgentReport, ApprovalReport, ApprovalRequest, AuthKind, CallReport,
     CallRequest, ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport,
     CompletionQuery, CompletionReport, ContentsReport, Credentials, DefinitionsReport,
-    DeletedSession, Engine, EngineFailure, GatewayReport, KeptLogin, LoginAnswer, LoginOffer,
-    LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport,
-    ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview, Pending,
-    PromptArgumentReport, PromptMessageReport, PromptReport, PromptRequest, PromptSummary,
-    PromptsReport, ReadReport, ReadRequest, RegistrationKind, ReloadReport, RemovedServer,
-    ResourceSummary, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServerReport,
-    ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport, SetServer,
-    ShownState, SkillsQuery, SkillsReport, StatisticsReport, TemplateSummary, ToolReport,
-    ToolsReport, TransportKind, Watcher,
+    DeletedSession, Engine, EngineFailure, GatewayReport, KeptLogin, LendServers, Lender,
+    LoanReport, LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport,
+    LogoutReport, LogsQuery, LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer,
+    OneSession, Overview, Pending, PromptArgumentReport, PromptMessageReport, PromptReport,
+    PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest, RegistrationKind,
+    ReloadReport, RemovedServer, ResourceSummary, ResourcesReport, SecretsQuery, SecretsReport,
+    ServerDetails, ServerReport, ServersQuery, ServersReport, SessionTranscript, SessionsQuery,
+    SessionsReport, SetServer, ShownState, SkillsQuery, SkillsReport, StatisticsReport,
+    TemplateSummary, ToolReport, ToolsReport, TransportKind, Watcher,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -456,6 +456,14 @@ impl Engine for Canned {
 
     fn sessions(&self, query: SessionsQuery) -> Pending<'_, SessionsReport> {
         ready(agent::sessions(query.agent.as_deref()))
+    }
+
+    fn lend(&self, _request: LendServers) -> Pending<'_, LoanReport> {
+        ready(LoanReport::default())
+    }
+
+    fn lending(&self, _lender: Lender) -> Pending<'_, ()> {
+        ready(())
     }
 
     fn session(&self, query: OneSession) -> Pending<'_, SessionTranscript> {

@@ -204,7 +204,7 @@ impl Chat<'_> {
         );
         match &self.choice {
             SessionChoice::Fresh(_) => words.push_str(", in a new session"),
-            SessionChoice::Main | SessionChoice::Key(_) => {
+            SessionChoice::Main | SessionChoice::Key(_) | SessionChoice::Editor(_) => {
                 let (key, messages) = self.resumed().await;
                 let said = match messages {
                     0 => "nothing said so far".to_owned(),
@@ -226,6 +226,7 @@ impl Chat<'_> {
     async fn resumed(&self) -> (String, usize) {
         let wanted = match &self.choice {
             SessionChoice::Key(key) => key.clone(),
+            SessionChoice::Editor(id) => format!("acp:{id}"),
             SessionChoice::Main | SessionChoice::Fresh(_) => "main".to_owned(),
         };
         let whole = format!("agent:{}:{wanted}", self.owner);

@@ -8,13 +8,14 @@ use openclaw_engine::{
     AddServer, AddedServer, AgentReport, ApprovalReport, ApprovalRequest, Audience, CallReport,
     CallRequest, ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport,
     CompletionQuery, CompletionReport, Credentials, DefinitionsReport, DeletedSession, Engine,
-    EngineFailure, GatewayReport, LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery,
-    LoginsReport, LogoutReport, LogsQuery, LogsReport, ModelsQuery, ModelsReport, OfServer,
-    OneLogin, OneServer, OneSession, Overview, Pending, PromptReport, PromptRequest, PromptsReport,
-    ReadReport, ReadRequest, ReloadReport, RemovedServer, ReplyEngine, ReplyEvent, ReplyPart,
-    ReplyReport, ReplyRequest, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails,
-    ServersQuery, ServersReport, SessionChoice, SessionTranscript, SessionsQuery, SessionsReport,
-    SetServer, SkillsQuery, SkillsReport, StatisticsReport, ToolsReport, UsageReport, Watcher,
+    EngineFailure, GatewayReport, LendServers, Lender, LoanReport, LoginAnswer, LoginOffer,
+    LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport,
+    ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview, Pending,
+    PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
+    RemovedServer, ReplyEngine, ReplyEvent, ReplyPart, ReplyReport, ReplyRequest, ResourcesReport,
+    SecretsQuery, SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionChoice,
+    SessionTranscript, SessionsQuery, SessionsReport, SetServer, SkillsQuery, SkillsReport,
+    StatisticsReport, ToolsReport, UsageReport, Watcher,
 };
 use tokio::sync::Semaphore;
 
@@ -107,7 +108,7 @@ impl Scripted {
         };
         let tool = || {
             let (id, name) = ("1".to_owned(), "mcp_fake_look".to_owned());
-            hear(ReplyEvent::ToolStarted { id, name });
+            hear(ReplyEvent::tool_started(id, name));
         };
         if let Some(code) = message.strip_prefix("fail ") {
             return Err(failure(code));
@@ -184,7 +185,7 @@ fn looked(audience: &dyn Audience) -> Vec<ReplyPart> {
     };
     let tool = || {
         let (id, name) = ("1".to_owned(), "mcp_fake_look".to_owned());
-        hear(ReplyEvent::ToolStarted { id, name });
+        hear(ReplyEvent::tool_started(id, name));
     };
     let (first, last) = ("I look.".to_owned(), " \nA pixel.".to_owned());
     partial("\n");
@@ -257,6 +258,7 @@ impl ReplyEngine for Scripted {
                 SessionChoice::Main => format!("agent:{agent}:main"),
                 SessionChoice::Key(key) => format!("agent:{agent}:{key}"),
                 SessionChoice::Fresh(prefix) => format!("agent:{agent}:{prefix}-1"),
+                SessionChoice::Editor(id) => format!("agent:{agent}:acp:{id}"),
             };
             if !request.message.starts_with(['/', 'f']) {
                 audience.hear(ReplyEvent::Started {
@@ -319,6 +321,8 @@ impl Engine for Scripted {
         remove_server(OneServer) -> RemovedServer;
         reload() -> ReloadReport;
         sessions(SessionsQuery) -> SessionsReport;
+        lend(LendServers) -> LoanReport;
+        lending(Lender) -> ();
         delete_session(OneSession) -> DeletedSession;
         models(ModelsQuery) -> ModelsReport;
         statistics() -> StatisticsReport;

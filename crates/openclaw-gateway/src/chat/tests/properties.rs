@@ -91,7 +91,7 @@ proptest! {
                 streamed += &telling.hear(ReplyEvent::Block { text });
             }
             let (id, name) = (String::new(), String::new());
-            streamed += &telling.hear(ReplyEvent::ToolStarted { id, name });
+            streamed += &telling.hear(ReplyEvent::tool_started(id, name));
         }
         let texts = texts.iter().map(|parts| parts.concat());
         let texts: Vec<_> = texts.filter(|text| !text.trim().is_empty()).collect();

@@ -60,6 +60,8 @@ fn definition(description: &str) -> Tool {
 struct Lab {
     directory: tempfile::TempDir,
     rules: ApprovalRules,
+    /// Under what it is remembered what is said about the server.
+    remembered_as: &'static str,
     without_person: WithoutPerson,
     definition: Tool,
 }
@@ -69,6 +71,7 @@ impl Lab {
         Self {
             directory: tempfile::tempdir().unwrap(),
             rules: ApprovalRules::new(Approval::Auto, &["files/read".to_owned()]),
+            remembered_as: "files",
             without_person: WithoutPerson::Allow,
             definition: definition("Writes"),
         }
@@ -80,6 +83,7 @@ impl Lab {
         let request = ApprovalRequest {
             agent: "main",
             tool: &tool,
+            remembered_as: self.remembered_as,
             definition: &self.definition,
             trust_annotations: false,
             arguments: &arguments,
@@ -142,6 +146,13 @@ async fn once_is_once_and_always_holds_until_the_definition_changes() {
     // What the person allowed for ever holds where there is no person as well.
     lab.without_person = WithoutPerson::Deny;
     assert_eq!(lab.decide("write", None).await, ApprovalDecision::Approved);
+    // Another program of the same name is another server.
+    lab.remembered_as = "files/another";
+    assert_eq!(
+        lab.decide("write", None).await,
+        rejected(Rejection::NoPerson)
+    );
+    lab.remembered_as = "files";
     lab.definition = definition("Writes, and sends a copy elsewhere");
     assert_eq!(
         lab.decide("write", None).await,

@@ -25,6 +25,7 @@ fn call(is_error: bool) -> ToolCallReport {
 
 fn question() -> ToolQuestion {
     ToolQuestion {
+        id: "1".to_owned(),
         agent: "main".to_owned(),
         server: "everything".to_owned(),
         tool: "echo".to_owned(),
@@ -113,10 +114,7 @@ impl ReplyEngine for Canned {
             });
             for (id, is_error) in [("1", false), ("2", true)] {
                 let id = id.to_owned();
-                audience.hear(ReplyEvent::ToolStarted {
-                    id: id.clone(),
-                    name: call(is_error).name,
-                });
+                audience.hear(ReplyEvent::tool_started(&id, call(is_error).name));
                 audience.hear(ReplyEvent::ToolResult {
                     id,
                     call: call(is_error),
@@ -171,6 +169,7 @@ fn said(role: Speaker, text: &str) -> MessageReport {
         role,
         text: text.to_owned(),
         tool_calls: vec![],
+        call: None,
         tool_name: None,
         is_error: None,
         media: vec![],

@@ -160,6 +160,7 @@ impl Chat<'_> {
             let words = match &self.choice {
                 SessionChoice::Key(key) => format!("{}\n", session_key(key)),
                 SessionChoice::Main => "main\n".to_owned(),
+                SessionChoice::Editor(id) => format!("acp:{id}\n"),
                 SessionChoice::Fresh(_) => "the next message begins a new session\n".to_owned(),
             };
             return session.output.explain(&words);
@@ -213,6 +214,7 @@ impl Chat<'_> {
         let key = match &self.choice {
             SessionChoice::Key(key) => key.clone(),
             SessionChoice::Main => "main".to_owned(),
+            SessionChoice::Editor(id) => format!("acp:{id}"),
             SessionChoice::Fresh(_) => {
                 return session.output.explain("nothing was said in this session\n");
             }

@@ -118,7 +118,7 @@ impl Stage {
                 self.say_as_it_is(&text, output)
             }
             ReplyEvent::Retracted { reason } => self.retract(&reason, output),
-            ReplyEvent::ToolStarted { id, name } => {
+            ReplyEvent::ToolStarted { id, name, .. } => {
                 self.calls.push(Running {
                     id,
                     tool: name,

@@ -7,6 +7,7 @@ use crate::render::tests::HOSTILE;
 
 fn question() -> ToolQuestion {
     ToolQuestion {
+        id: "1".to_owned(),
         agent: "main".to_owned(),
         server: format!("files{HOSTILE}"),
         tool: "delete".to_owned(),

@@ -119,10 +119,7 @@ fn what_goes_on_never_wipes_off_a_text() {
         stage.tick(&mut output);
     }
     assert_eq!(stderr.text(), "");
-    let started = ReplyEvent::ToolStarted {
-        id: "1".to_owned(),
-        name: HOSTILE.to_owned(),
-    };
+    let started = ReplyEvent::tool_started("1", HOSTILE);
     stage.show(block("half of it"), &mut output).unwrap();
     stage.show(started, &mut output).unwrap();
     for _ in 0..=QUICK {
