@@ -95,6 +95,9 @@ pub const GATEWAY_SOCKET: &str = "gateway.sock";
 /// Held by the gateway for as long as it runs.
 pub const GATEWAY_LOCK: &str = "gateway.lock";
 
+/// The folder with what is kept of editors' sessions beside what was said in them.
+pub const EDITORS: &str = "editors";
+
 /// One kind of file in the state directory.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -119,6 +122,7 @@ pub fn entries() -> Vec<Entry> {
     entries.push(results());
     entries.extend(sessions());
     entries.extend(chat());
+    entries.push(editors());
     entries.extend(transcription());
     entries.extend(gateway());
     entries
@@ -132,6 +136,16 @@ fn lock(path: &str, purpose: &'static str) -> Entry {
         quota: "empty".to_owned(),
         version: None,
         deleting: "Safe while no `openclaw` runs.",
+    }
+}
+
+fn editors() -> Entry {
+    Entry {
+        path: format!("{EDITORS}/*.json"),
+        purpose: "Which project a session of an editor belongs to, and what it is about.",
+        quota: "64 KiB for each session".to_owned(),
+        version: Some(1),
+        deleting: "Safe: editors no longer list the session; what was said is kept.",
     }
 }
 

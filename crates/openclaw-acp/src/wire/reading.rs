@@ -1,0 +1,200 @@
+//! The thread that reads.
+
+use std::io::{self, ErrorKind, Read};
+use std::thread;
+
+use memchr::memchr;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// How many bytes are read at once: what a pipe holds.
+const BUFFER: usize = 64 * 1024;
+/// How many lines may wait for whoever acts on them.
+const WAITING: usize = 4;
+/// How long a line may be.
+const LONGEST: usize = 64 * 1024 * 1024;
+/// How long a line may be that is sent back because it is not JSON.
+const LONGEST_QUOTED: usize = 4096;
+
+/// What stands for lines that can't be used. None of them is JSON, so that each is answered with an error
+/// that quotes it.
+const TOO_LONG: &str = "(a line of more than 64 MiB)";
+const NOT_TEXT: &str = "(a line that is not UTF-8)";
+const NOT_JSON: &str = "(a long line that is not JSON)";
+
+/// Reads lines on a thread of its own. They have ended when nothing more can be received; `ended` is told as
+/// soon as nothing more is read. A thread that waits for its stream can't be stopped, and holds nothing but
+/// what has come of a line.
+pub(super) fn start(
+    stream: Box<dyn Read + Send>,
+    ended: CancellationToken,
+) -> io::Result<mpsc::Receiver<String>> {
+    let (sender, receiver) = mpsc::channel(WAITING);
+    thread::Builder::new()
+        .name("acp-input".to_owned())
+        .spawn(move || {
+            let _told = ended.drop_guard();
+            if let Err(error) = read(stream, &sender) {
+                tracing::warn!(%error, "the input can't be read to its end");
+            }
+        })?;
+    Ok(receiver)
+}
+
+fn read(mut stream: Box<dyn Read + Send>, listener: &mpsc::Sender<String>) -> io::Result<()> {
+    let mut splitter = Splitter::new(LONGEST);
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        let mut bytes = match stream.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(length) => buffer.get(..length).unwrap_or_default(),
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        while let Some(line) = splitter.next(&mut bytes) {
+            if listener.blocking_send(line).is_err() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Finds the ends of lines.
+struct Splitter {
+    limit: usize,
+    line: Vec<u8>,
+    /// Whether the line is too long: the rest of it is passed over.
+    is_too_long: bool,
+}
+
+impl Splitter {
+    fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            line: Vec::new(),
+            is_too_long: false,
+        }
+    }
+
+    /// Takes from these bytes up to the end of the next line that is not empty, or all of them.
+    fn next(&mut self, bytes: &mut &[u8]) -> Option<String> {
+        while let Some(end) = memchr(b'\n', bytes) {
+            let (head, rest) = bytes.split_at(end);
+            *bytes = rest.get(1..).unwrap_or_default();
+            self.take(head);
+            if let Some(line) = self.finish() {
+                return Some(line);
+            }
+        }
+        self.take(bytes);
+        *bytes = &[];
+        None
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        if self.is_too_long || self.line.len() + bytes.len() > self.limit {
+            self.is_too_long = true;
+            self.line = Vec::new();
+        } else {
+            self.line.extend_from_slice(bytes);
+        }
+    }
+
+    fn finish(&mut self) -> Option<String> {
+        let line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.is_too_long) {
+            return Some(TOO_LONG.to_owned());
+        }
+        let Ok(line) = String::from_utf8(line) else {
+            return Some(NOT_TEXT.to_owned());
+        };
+        if line.trim().is_empty() {
+            return None;
+        }
+        // What is not JSON is sent back whole, which is kind to a person and not to a pipe. It is read as the
+        // protocol reads it: a reader that only passes over values takes more than one that keeps them.
+        if line.len() > LONGEST_QUOTED && serde_json::from_str::<Value>(&line).is_err() {
+            return Some(NOT_JSON.to_owned());
+        }
+        Some(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn lines(pieces: &[&[u8]], limit: usize) -> Vec<String> {
+        let mut splitter = Splitter::new(limit);
+        let mut lines = Vec::new();
+        for piece in pieces {
+            let mut bytes = *piece;
+            while let Some(line) = splitter.next(&mut bytes) {
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
+    #[test]
+    fn lines_end_wherever_pieces_do() {
+        let pieces: &[&[u8]] = &[b"{}\n{", b"}", b"\n\n\r\n 1\n2"];
+        assert_eq!(lines(pieces, 100), ["{}", "{}", " 1"]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_passed_over_and_the_next_is_not() {
+        let pieces: &[&[u8]] = &[b"123456", b"789", b"0\n12345\n123456\n1\n"];
+        assert_eq!(lines(pieces, 5), [TOO_LONG, "12345", TOO_LONG, "1"]);
+    }
+
+    #[test]
+    fn what_is_not_text_is_replaced() {
+        assert_eq!(lines(&[b"{\"a\":\"\xff\"}\n{}\n"], 100), [NOT_TEXT, "{}"]);
+    }
+
+    proptest! {
+        #[test]
+        fn lines_do_not_depend_on_pieces(
+            text in "[ab\r\n]{0,40}",
+            cuts in prop::collection::vec(0..40_usize, 0..4),
+        ) {
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(text.len())).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<&[u8]> = cuts
+                .windows(2)
+                .map(|cut| &text.as_bytes()[cut[0]..cut[1]])
+                .collect();
+            let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+            let expected: Vec<&str> = whole
+                .split('\n')
+                .map(|line| if line.len() > 5 { TOO_LONG } else { line })
+                .filter(|line| !line.trim().is_empty())
+                .collect();
+            prop_assert_eq!(lines(&pieces, 5), expected);
+        }
+    }
+
+    #[test]
+    fn only_short_lines_that_are_not_json_are_quoted() {
+        let long = format!("{{{}\n", "x".repeat(LONGEST_QUOTED));
+        assert_eq!(lines(&[long.as_bytes()], 10_000), [NOT_JSON]);
+        assert_eq!(lines(&[b"{x\n"], 10_000), ["{x"]);
+        let padding = "x".repeat(LONGEST_QUOTED);
+        for value in [
+            "\"\\ud83d\"",
+            "1e999",
+            &("[".repeat(200) + &"]".repeat(200)),
+        ] {
+            let line = format!("[\"{padding}\",{value}]\n");
+            assert_eq!(lines(&[line.as_bytes()], 10_000), [NOT_JSON], "{value}");
+        }
+        let sound = format!("\"{}\"", "x".repeat(LONGEST_QUOTED));
+        let line = format!("{sound}\n");
+        assert_eq!(lines(&[line.as_bytes()], 10_000), [sound]);
+    }
+}
