@@ -5,7 +5,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::{DoctorOptions, ImportOptions, Json, McpServerOptions};
+use crate::cli::{DoctorOptions, ImportOptions, Json, ServingOptions};
 
 /// Options of every `mcp` command.
 #[derive(Debug, Args)]
@@ -45,7 +45,7 @@ pub(crate) enum McpCommand {
         json: Json,
     },
     /// Offers the agent to MCP clients as a tool, as `openclaw mcp-server` does
-    Serve(McpServerOptions),
+    Serve(ServingOptions),
     /// Calls a tool
     Call(CallOptions),
     /// Shows everything about a server, or about all

@@ -99,7 +99,15 @@ pub(crate) enum Command {
         #[arg(long, value_name = "ID")]
         agent: Option<String>,
         #[command(flatten)]
-        options: McpServerOptions,
+        options: ServingOptions,
+    },
+    /// Offers the agent to editors, on stdio
+    Acp {
+        /// The agent of new sessions [default: the default agent]
+        #[arg(long, value_name = "ID")]
+        agent: Option<String>,
+        #[command(flatten)]
+        options: ServingOptions,
     },
     /// Uses and manages MCP servers
     #[command(arg_required_else_help = true)]
@@ -144,6 +152,7 @@ impl Command {
     /// Whether what we do is told on stderr, line by line.
     pub(crate) fn is_verbose(&self) -> bool {
         let (Self::McpServer { options, .. }
+        | Self::Acp { options, .. }
         | Self::Mcp(McpOptions {
             command: McpCommand::Serve(options),
             ..
@@ -182,9 +191,9 @@ pub(crate) enum ConfigCommand {
     },
 }
 
-/// The agent as an MCP server.
+/// The agent for a program on stdio.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct McpServerOptions {
+pub(crate) struct ServingOptions {
     /// Tells on stderr what is asked and answered
     #[arg(short, long)]
     pub(crate) verbose: bool,

@@ -48,6 +48,26 @@ pub(super) fn with_lasting_engine<T>(
     with_found(session, Some(config), signals, Life::Conversation, question)
 }
 
+/// The same for whoever asks from several tasks at a time.
+pub(super) fn with_shared_engine<T>(
+    session: &mut Session<'_>,
+    config: Config,
+    signals: Signals,
+    question: impl AsyncFnOnce(Arc<dyn Engine>, &mut Session<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let runtime = runtime()?;
+    let result = runtime.block_on(async {
+        let engine = found(session, Some(config), Life::Conversation).await?;
+        let shared = Arc::clone(&engine);
+        let question =
+            async move |_: &dyn Engine, session: &mut Session<'_>| question(shared, session).await;
+        ask(&*engine, signals, session, question).await
+    });
+    // What still runs on other threads, such as a lookup of a name, is not waited for.
+    runtime.shutdown_background();
+    result
+}
+
 fn with_found<T>(
     session: &mut Session<'_>,
     config: Option<Config>,
@@ -57,20 +77,30 @@ fn with_found<T>(
 ) -> Result<T, Failure> {
     let runtime = runtime()?;
     let result = runtime.block_on(async {
-        if let Some(remote) = gateway::found(session).await? {
-            return ask(&remote, signals, session, question).await;
-        }
-        let config = match config {
-            Some(config) => config,
-            None => usable_config(session)?,
-        };
-        let state = session.state()?;
-        let engine = Runtime::open(own_setup(session, config, state, life)?)?;
-        ask(&engine, signals, session, question).await
+        let engine = found(session, config, life).await?;
+        ask(&*engine, signals, session, question).await
     });
     // What still runs on other threads, such as a lookup of a name, is not waited for.
     runtime.shutdown_background();
     result
+}
+
+/// The gateway's engine where one runs, else one of our own.
+async fn found(
+    session: &mut Session<'_>,
+    config: Option<Config>,
+    life: Life,
+) -> Result<Arc<dyn Engine>, Failure> {
+    if let Some(remote) = gateway::found(session).await? {
+        return Ok(Arc::new(remote));
+    }
+    let config = match config {
+        Some(config) => config,
+        None => usable_config(session)?,
+    };
+    let state = session.state()?;
+    let setup = own_setup(session, config, state, life)?;
+    Ok(Arc::new(Runtime::open(setup)?))
 }
 
 /// Asks an engine of our own that has the servers of some other configuration, which stands in no file.

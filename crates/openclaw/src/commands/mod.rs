@@ -119,7 +119,8 @@ pub(crate) fn run(
         Command::Chat(options) => chat::run(&mut session, *options),
         Command::Gateway(options) => gateway::run(&mut session, options),
         Command::Sessions(options) => sessions::run(&mut session, options),
-        Command::McpServer { agent, .. } => serving::run(&mut session, agent),
+        Command::McpServer { agent, .. } => serving::mcp(&mut session, agent),
+        Command::Acp { agent, .. } => serving::acp(&mut session, agent),
         Command::Mcp(options) => mcp::run(&mut session, options),
         Command::Status { json } => status::run(&mut session, json.wanted),
         Command::Doctor(options) => {

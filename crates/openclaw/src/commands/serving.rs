@@ -1,4 +1,4 @@
-//! `openclaw mcp-server`
+//! `openclaw mcp-server` and `openclaw acp`: the agent for a program at the standard streams.
 //!
 //! | module | owns |
 //! |---|---|
@@ -8,22 +8,18 @@ mod streams;
 
 use std::io::{IsTerminal as _, stdin};
 
-use openclaw_mcp_server::{ServerSetup, serve};
+use openclaw_acp::AcpSetup;
+use openclaw_mcp_server::ServerSetup;
 
 use crate::commands::Session;
 use crate::commands::configuration::{find_agent, usable_config};
-use crate::commands::engine::{listen, with_lasting_engine};
+use crate::commands::engine::{listen, with_lasting_engine, with_shared_engine};
 use crate::failure::{Exit, Failure};
 
 /// Serves the MCP client at the standard streams until it has gone.
-pub(super) fn run(session: &mut Session<'_>, agent: Option<String>) -> Result<Exit, Failure> {
+pub(super) fn mcp(session: &mut Session<'_>, agent: Option<String>) -> Result<Exit, Failure> {
     let (input, output) = streams::take().map_err(|error| unserved(&error))?;
-    if stdin().is_terminal() {
-        session.output.explain(
-            "This is an MCP server: it waits for a client on its standard input, and is usually \
-             started by one. Ctrl-C stops it.\n",
-        )?;
-    }
+    explain(session, "an MCP server", "a client")?;
     let config = usable_config(session)?;
     find_agent(&config, agent.as_deref())?;
     let default_agent = config.default_agent.to_string();
@@ -38,10 +34,43 @@ pub(super) fn run(session: &mut Session<'_>, agent: Option<String>) -> Result<Ex
             version: env!("CARGO_PKG_VERSION"),
             correlation: session.operation.to_string(),
         };
-        let served = Box::pin(serve(engine, setup)).await;
+        let served = Box::pin(openclaw_mcp_server::serve(engine, setup)).await;
         served.map_err(|error| unserved(&error))?;
         Ok(Exit::Done)
     })
+}
+
+/// Serves the editor at the standard streams until it has gone.
+pub(super) fn acp(session: &mut Session<'_>, agent: Option<String>) -> Result<Exit, Failure> {
+    let (input, output) = streams::take().map_err(|error| unserved(&error))?;
+    explain(session, "an agent for editors", "an editor")?;
+    let config = usable_config(session)?;
+    find_agent(&config, agent.as_deref())?;
+    let (state, signals) = (session.state()?, listen()?);
+    with_shared_engine(session, config, signals, async move |engine, session| {
+        let setup = AcpSetup {
+            input: Box::new(input),
+            output: Box::new(output),
+            state,
+            agent,
+            version: env!("CARGO_PKG_VERSION"),
+            correlation: session.operation.to_string(),
+        };
+        let served = Box::pin(openclaw_acp::serve(engine, setup)).await;
+        served.map_err(|error| unserved(&error))?;
+        Ok(Exit::Done)
+    })
+}
+
+/// Tells a person who started it by hand what it waits for.
+fn explain(session: &mut Session<'_>, what: &str, whom: &str) -> Result<(), Failure> {
+    if stdin().is_terminal() {
+        session.output.explain(&format!(
+            "This is {what}: it waits for {whom} on its standard input, and is usually started by one. \
+             Ctrl-C stops it.\n"
+        ))?;
+    }
+    Ok(())
 }
 
 fn unserved(error: &std::io::Error) -> Failure {

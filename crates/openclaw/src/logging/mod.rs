@@ -26,7 +26,8 @@ const VERBATIM: &str = "rmcp";
 
 /// Where lines about what servers and models say and do come from: a person is told of it in another
 /// form, or has not asked.
-const OTHERS: [&str; 6] = [
+const OTHERS: [&str; 7] = [
+    "agent_client_protocol",
     "openclaw_agent",
     "openclaw_mcp",
     "openclaw_mcp_client",

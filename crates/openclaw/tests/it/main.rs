@@ -24,6 +24,9 @@ mod console;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod demo;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod editing;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]

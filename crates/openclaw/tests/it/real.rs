@@ -1,6 +1,7 @@
 //! Servers and clients that others wrote, through the whole program: `scripts/partners` installs them.
 
 mod clients;
+mod editors;
 #[cfg(target_os = "linux")]
 mod keyring;
 mod logins;

@@ -54,7 +54,7 @@ pub(super) fn run(session: &mut Session<'_>, options: McpOptions) -> Result<Exit
             servers::logs(session, agent, name, follow, json.wanted)
         }
         McpCommand::Tools { server, json } => tools::list(session, agent, server, json.wanted),
-        McpCommand::Serve(_) => serving::run(session, agent),
+        McpCommand::Serve(_) => serving::mcp(session, agent),
         McpCommand::Call(options) => tools::call(session, agent, options),
         McpCommand::Approve { tool, json } => tools::approve(session, agent, tool, json.wanted),
         McpCommand::Resources { server, json } => {
