@@ -200,6 +200,27 @@ fn a_session_is_listed_and_loaded_by_the_next_editor() {
 }
 
 #[test]
+fn what_a_server_wants_to_know_is_asked_in_the_editor() {
+    let (lab, line) = lab("");
+    let project = lab.home.path().to_owned();
+    edit(&lab, PermissionOptionKind::AllowOnce, async |editor| {
+        let opened = editor.open(&project, vec![stdio("mine", &line)]).await;
+        let session = opened.unwrap().session_id;
+        editor.say(&session, "elicit rounds=1").await.unwrap();
+        let [form] = &editor.heard.forms()[..] else {
+            panic!("one form");
+        };
+        let asked = form["message"].as_str().unwrap();
+        assert!(asked.contains("mine"), "{form}");
+        assert!(asked.contains("What is your name?"), "{form}");
+        let fields = form["requestedSchema"]["properties"].as_object();
+        assert_eq!(fields.unwrap().len(), 4, "{form}");
+        let (_, text) = result(editor);
+        assert!(text.contains("accept") && text.contains("green"), "{text}");
+    });
+}
+
+#[test]
 fn commands_behind_a_slash_are_answered_without_a_model() {
     let (lab, line) = lab("");
     let project = lab.home.path().to_owned();

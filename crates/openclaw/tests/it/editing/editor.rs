@@ -8,12 +8,15 @@ use std::time::{Duration, Instant};
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    CloseSessionRequest, ContentBlock, InitializeRequest, InitializeResponse, McpServer,
-    McpServerStdio, NewSessionRequest, NewSessionResponse, PermissionOptionKind, PromptRequest,
-    PromptResponse, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
+    ClientCapabilities, CloseSessionRequest, ContentBlock, CreateElicitationRequest,
+    CreateElicitationResponse, ElicitationCapabilities, ElicitationFormCapabilities,
+    InitializeRequest, InitializeResponse, McpServer, McpServerStdio, NewSessionRequest,
+    NewSessionResponse, PermissionOptionKind, PromptRequest, PromptResponse,
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
     SelectedPermissionOutcome, SessionId, SessionNotification, SessionUpdate, TextContent,
 };
 use agent_client_protocol::{Agent, ByteStreams, Client, Error};
+use serde_json::{Value as Json, json};
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt as _};
@@ -25,6 +28,7 @@ use crate::lab::{Lab, SOON};
 pub(super) struct Heard {
     updates: Arc<Mutex<Vec<SessionNotification>>>,
     questions: Arc<Mutex<Vec<RequestPermissionRequest>>>,
+    forms: Arc<Mutex<Vec<Json>>>,
 }
 
 impl Heard {
@@ -35,6 +39,11 @@ impl Heard {
 
     pub(super) fn questions(&self) -> Vec<RequestPermissionRequest> {
         self.questions.lock().unwrap().clone()
+    }
+
+    /// What servers wanted to know.
+    pub(super) fn forms(&self) -> Vec<Json> {
+        self.forms.lock().unwrap().clone()
     }
 
     /// All text of the agent's messages.
@@ -118,7 +127,8 @@ pub(super) fn start(lab: &Lab, arguments: &[&str]) -> Child {
         .unwrap()
 }
 
-/// Has an editor do something. A person in front of it answers every question like this. The program must
+/// Has an editor do something. A person in front of it answers every question like this, and fills in every
+/// form in the same way. The program must
 /// end by itself when the editor has gone, and must have said nothing on its standard error but which servers
 /// can't be used.
 pub(super) fn edit<T>(
@@ -133,7 +143,7 @@ pub(super) fn edit<T>(
         let input = child.stdin.take().unwrap().compat_write();
         let output = child.stdout.take().unwrap().compat();
         let heard = Heard::default();
-        let (told, asked) = (heard.clone(), heard.clone());
+        let (told, asked, filled) = (heard.clone(), heard.clone(), heard.clone());
         let result = Client
             .v1()
             .name("an editor")
@@ -158,8 +168,21 @@ pub(super) fn edit<T>(
                 },
                 agent_client_protocol::on_receive_request!(),
             )
+            .on_receive_request(
+                async move |request: CreateElicitationRequest, responder, _connection| {
+                    filled.forms.lock().unwrap().push(json!(request));
+                    let content =
+                        json!({ "name": "Ann", "age": 30, "colour": "green", "sure": false });
+                    let answer = json!({ "action": "accept", "content": content });
+                    let answer: CreateElicitationResponse = serde_json::from_value(answer).unwrap();
+                    responder.respond(answer)
+                },
+                agent_client_protocol::on_receive_request!(),
+            )
             .connect_with(ByteStreams::new(input, output), async |connection| {
-                let request = InitializeRequest::new(ProtocolVersion::V1);
+                let forms = ElicitationCapabilities::new().form(ElicitationFormCapabilities::new());
+                let request = InitializeRequest::new(ProtocolVersion::V1)
+                    .client_capabilities(ClientCapabilities::new().elicitation(forms));
                 let agent = connection.send_request(request).block_task().await?;
                 let editor = Editor {
                     connection,
