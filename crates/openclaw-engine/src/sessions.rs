@@ -105,6 +105,26 @@ pub struct MessageReport {
     pub time: String,
 }
 
+impl MessageReport {
+    /// A text that was said, and no more.
+    pub fn said(role: Speaker, text: impl Into<String>) -> Self {
+        Self {
+            role,
+            text: text.into(),
+            tool_calls: Vec::new(),
+            call: None,
+            tool_name: None,
+            is_error: None,
+            media: Vec::new(),
+            interrupted: false,
+            failed: false,
+            running: false,
+            model: None,
+            time: String::new(),
+        }
+    }
+}
+
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands over references"

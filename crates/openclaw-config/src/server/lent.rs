@@ -20,8 +20,8 @@ use crate::server::{
     RemoteTransport, ServerName, StdioLaunch, TlsSettings, ToolNaming,
 };
 
-/// How a server that is lent is started or reached.
-#[derive(Clone, Debug)]
+/// How a server that is lent is started or reached. It may hold credentials and is not shown.
+#[derive(Clone)]
 pub enum LentLaunch {
     /// A program.
     Stdio {

@@ -17,7 +17,7 @@ use crate::supervise::ManagedServer;
 const NAME: usize = 48;
 
 /// A server that is to be lent.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LentServer {
     /// What its lender calls it.
     pub name: String,

@@ -141,20 +141,6 @@ fn transcript(kept: Vec<KeptMessage>) -> Vec<MessageReport> {
 }
 
 fn message(message: Message, outcome: &dyn Fn(&str) -> Option<ToolCallReport>) -> MessageReport {
-    let said = |role, text| MessageReport {
-        role,
-        text,
-        tool_calls: Vec::new(),
-        call: None,
-        tool_name: None,
-        is_error: None,
-        media: Vec::new(),
-        interrupted: false,
-        failed: false,
-        running: false,
-        model: None,
-        time: String::new(),
-    };
     match message {
         Message::User { parts } => {
             let (mut texts, mut media) = (Vec::new(), Vec::new());
@@ -167,13 +153,13 @@ fn message(message: Message, outcome: &dyn Fn(&str) -> Option<ToolCallReport>) -
             }
             MessageReport {
                 media,
-                ..said(Speaker::User, texts.join("\n"))
+                ..MessageReport::said(Speaker::User, texts.join("\n"))
             }
         }
         Message::Assistant(message) => MessageReport {
             tool_calls: message.calls().map(|call| asked(call, outcome)).collect(),
             model: Some(message.model.clone()),
-            ..said(Speaker::Assistant, message.text())
+            ..MessageReport::said(Speaker::Assistant, message.text())
         },
         Message::Tool(answer) => {
             let (mut texts, mut media) = (Vec::new(), Vec::new());
@@ -188,10 +174,10 @@ fn message(message: Message, outcome: &dyn Fn(&str) -> Option<ToolCallReport>) -
                 tool_name: Some(answer.name.clone()),
                 is_error: Some(answer.is_error),
                 media,
-                ..said(Speaker::Tool, texts.join("\n"))
+                ..MessageReport::said(Speaker::Tool, texts.join("\n"))
             }
         }
-        Message::Summary { text, .. } => said(Speaker::Summary, text.into_string()),
+        Message::Summary { text, .. } => MessageReport::said(Speaker::Summary, text.into_string()),
     }
 }
 

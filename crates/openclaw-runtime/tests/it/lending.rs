@@ -364,13 +364,11 @@ async fn a_lender_may_come_a_moment_after_its_first_loan() {
     let lend = house
         .engine
         .lend(loan("a", "one", vec![lent("mine", &mine, &[])]));
-    let lending = async {
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        house.engine.lending(lender("a")).await
-    };
+    // In this order: the loan waits already when its lender comes.
     tokio::select! {
-        _ = lending => panic!("it is not answered"),
+        biased;
         report = lend => assert_eq!(names(&report.unwrap()), [Some("mine")]),
+        _ = house.engine.lending(lender("a")) => panic!("it is not answered"),
     }
     house.finish(&[&mine]).await;
     assert_gone(&[&mine]).await;

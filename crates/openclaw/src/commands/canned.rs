@@ -1,27 +1,30 @@
 //! An engine whose answers are always the same, hostile ones among them.
 
 mod agent;
+mod servers;
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use openclaw_engine::{
-    AddServer, AddedServer, AgentReport, ApprovalReport, ApprovalRequest, AuthKind, CallReport,
-    CallRequest, ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport,
-    CompletionQuery, CompletionReport, ContentsReport, Credentials, DefinitionsReport,
-    DeletedSession, Engine, EngineFailure, GatewayReport, KeptLogin, LendServers, Lender,
-    LoanReport, LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport,
-    LogoutReport, LogsQuery, LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer,
-    OneSession, Overview, Pending, PromptArgumentReport, PromptMessageReport, PromptReport,
-    PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest, RegistrationKind,
-    ReloadReport, RemovedServer, ResourceSummary, ResourcesReport, SecretsQuery, SecretsReport,
-    ServerDetails, ServerReport, ServersQuery, ServersReport, SessionTranscript, SessionsQuery,
-    SessionsReport, SetServer, ShownState, SkillsQuery, SkillsReport, StatisticsReport,
-    TemplateSummary, ToolReport, ToolsReport, TransportKind, Watcher,
+    AddServer, AddedServer, AgentReport, ApprovalReport, ApprovalRequest, CallReport, CallRequest,
+    ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport, CompletionQuery,
+    CompletionReport, ContentsReport, Credentials, DefinitionsReport, DeletedSession, Engine,
+    EngineFailure, GatewayReport, KeptLogin, LendServers, Lender, LoanReport, LoginAnswer,
+    LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery,
+    LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview,
+    Pending, PromptArgumentReport, PromptMessageReport, PromptReport, PromptRequest, PromptSummary,
+    PromptsReport, ReadReport, ReadRequest, RegistrationKind, ReloadReport, RemovedServer,
+    ResourceSummary, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServerReport,
+    ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport, SetServer,
+    ShownState, SkillsQuery, SkillsReport, StatisticsReport, TemplateSummary, ToolReport,
+    ToolsReport, Watcher,
 };
 use serde_json::{Map, Value as Json, json};
 
 use crate::render::tests::HOSTILE;
+use servers::details;
+pub(crate) use servers::{server, servers};
 
 /// Eight bytes that begin like a PNG, in base64.
 pub(crate) const PNG: &str = "iVBORw0KGgo=";
@@ -47,91 +50,6 @@ fn ready<'a, T: Send + 'a>(value: T) -> Pending<'a, T> {
 fn unknown<'a, T: Send + 'a>(code: &'static str, what: &str, hint: &str) -> Pending<'a, T> {
     let failure = EngineFailure::asker(code, format!("there is no {what}")).hint(hint);
     Box::pin(std::future::ready(Err(failure)))
-}
-
-/// A server that is fine.
-pub(crate) fn server(name: &str) -> ServerReport {
-    ServerReport {
-        name: name.to_owned(),
-        transport: Some(TransportKind::Http),
-        target: format!("https://mcp.{name}.example/mcp"),
-        enabled: true,
-        state: ShownState::Ready,
-        auth: AuthKind::None,
-        tools: 2,
-        resources: 0,
-        prompts: 0,
-        pid: None,
-        protocol_version: Some("2025-11-25".to_owned()),
-        restarts: 0,
-        error: None,
-    }
-}
-
-/// Servers in every state.
-pub(crate) fn servers() -> Vec<ServerReport> {
-    let tavily = ServerReport {
-        auth: AuthKind::ApiKey,
-        ..server("tavily")
-    };
-    let github = ServerReport {
-        auth: AuthKind::Oauth,
-        tools: 14,
-        resources: 3,
-        prompts: 1,
-        ..server("github-mcp")
-    };
-    let local = ServerReport {
-        transport: Some(TransportKind::Stdio),
-        target: "npx @mcp/server-filesystem".to_owned(),
-        pid: Some(48291),
-        tools: 6,
-        ..server("local-fs")
-    };
-    let login = ServerReport {
-        state: ShownState::NeedsAuth,
-        auth: AuthKind::Oauth,
-        tools: 0,
-        ..server("notes")
-    };
-    let broken = ServerReport {
-        transport: None,
-        target: String::new(),
-        state: ShownState::Failed,
-        tools: 0,
-        error: Some("the environment variable TOKEN\u{1b}[2J is not set".to_owned()),
-        ..server("broken")
-    };
-    let off = ServerReport {
-        enabled: false,
-        state: ShownState::Disabled,
-        tools: 0,
-        ..server("off")
-    };
-    let hostile = ServerReport {
-        name: HOSTILE.to_owned(),
-        target: format!("https://evil.example/{}", "x".repeat(300)),
-        ..server("hostile")
-    };
-    let long = server(&"n".repeat(300));
-    vec![broken, github, local, login, off, tavily, hostile, long]
-}
-
-fn details(report: ServerReport) -> ServerDetails {
-    let oauth = report.auth == AuthKind::Oauth && report.state == ShownState::Ready;
-    ServerDetails {
-        server_info: Some(format!("{HOSTILE} 1.0")),
-        session_id: Some("5f3a…".to_owned()),
-        token_expires_at: oauth.then(|| "2000-01-01T00:00:00Z".to_owned()),
-        token_renewable: oauth.then_some(true),
-        scopes: oauth.then(|| vec!["read".to_owned(), "write".to_owned()]),
-        issuer: oauth.then(|| "https://login.example".to_owned()),
-        last_heartbeat: None,
-        stderr: vec!["starting".to_owned(), format!("  at {HOSTILE}")],
-        resolved_command: report.pid.map(|_| "/usr/bin/npx".to_owned()),
-        passed_over: 0,
-        report,
-    }
 }
 
 fn login_report(server: &str) -> LoginReport {

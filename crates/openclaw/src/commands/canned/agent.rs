@@ -166,18 +166,8 @@ pub(super) fn sessions(agent: Option<&str>) -> SessionsReport {
 
 fn said(role: Speaker, text: &str) -> MessageReport {
     MessageReport {
-        role,
-        text: text.to_owned(),
-        tool_calls: vec![],
-        call: None,
-        tool_name: None,
-        is_error: None,
-        media: vec![],
-        interrupted: false,
-        failed: false,
-        running: false,
-        model: None,
         time: TIME.to_owned(),
+        ..MessageReport::said(role, text)
     }
 }
 
