@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agent_client_protocol::Error;
+use agent_client_protocol::v1::Responder;
 use agent_client_protocol::v1::schema::{ClientCapabilities, SessionId};
+use agent_client_protocol::{Error, JsonRpcResponse};
 use openclaw_engine::{Engine, Lender};
 use openclaw_state::StateDirectory;
 use tokio::sync::Mutex as AsyncMutex;
@@ -68,6 +69,29 @@ impl Office {
             open: Mutex::default(),
             turns: AtomicU64::new(0),
         })
+    }
+
+    /// Answers a request in a task of its own, if there is a place for it.
+    pub(crate) fn answer<T: JsonRpcResponse + Send, F>(
+        self: &Arc<Self>,
+        responder: Responder<T>,
+        work: impl FnOnce(Arc<Self>) -> F,
+    ) where
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let admitted = match self.admission.admit() {
+            Ok(admitted) => admitted,
+            Err(error) => {
+                // Whoever is gone needs no answer.
+                let _ = responder.respond_with_error(error);
+                return;
+            }
+        };
+        let working = work(Arc::clone(self));
+        self.crew.spawn(async move {
+            let _admitted = admitted;
+            let _ = responder.respond_with_result(working.await);
+        });
     }
 
     /// Remembers what the editor can do.

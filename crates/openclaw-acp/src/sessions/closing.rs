@@ -50,19 +50,10 @@ pub(crate) fn delete(
     name: SessionId,
     responder: Responder<DeleteSessionResponse>,
 ) {
-    let admitted = match office.admission.admit() {
-        Ok(admitted) => admitted,
-        Err(error) => {
-            let _ = responder.respond_with_error(error);
-            return;
-        }
-    };
-    let desk = Arc::clone(office);
-    office.crew.spawn(async move {
-        let _admitted = admitted;
-        let deleted = deleted(&desk, &name).await;
-        let _ = responder.respond_with_result(deleted);
-    });
+    office.answer(
+        responder,
+        |office| async move { deleted(&office, &name).await },
+    );
 }
 
 async fn deleted(office: &Office, name: &SessionId) -> Result<DeleteSessionResponse, Error> {

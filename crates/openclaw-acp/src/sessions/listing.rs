@@ -26,21 +26,10 @@ pub(crate) fn list(
     request: ListSessionsRequest,
     responder: Responder<ListSessionsResponse>,
 ) {
-    let admitted = match office.admission.admit() {
-        Ok(admitted) => admitted,
-        Err(error) => {
-            let _ = responder.respond_with_error(error);
-            return;
-        }
-    };
-    let desk = Arc::clone(office);
-    office.crew.spawn(async move {
-        let _admitted = admitted;
-        let listed = listed(&desk, request).await;
-        if let Err(error) = responder.respond_with_result(listed) {
-            tracing::debug!(%error, "sessions can't be listed");
-        }
-    });
+    office.answer(
+        responder,
+        |office| async move { listed(&office, request).await },
+    );
 }
 
 async fn listed(

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent_client_protocol::v1::schema::{
-    LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse,
-    ResumeSessionRequest, ResumeSessionResponse, SessionId,
+    LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse,
+    ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionModeState,
 };
 use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{Client, Error};
@@ -70,36 +70,14 @@ pub(crate) fn load(
     responder: Responder<LoadSessionResponse>,
     connection: ConnectionTo<Client>,
 ) {
-    let (admitted, held) = match office.admission.admit_with(&request.mcp_servers) {
-        Ok(admitted) => admitted,
-        Err(error) => return answered(responder.respond_with_error(error)),
-    };
     let earlier = Earlier {
         name: request.session_id,
         directory: request.cwd,
+        is_told: true,
     };
-    let desk = Arc::clone(office);
-    office.crew.spawn(async move {
-        let (session, loan) = match earlier.open(&desk).await {
-            Ok(opened) => opened,
-            Err(error) => return answered(responder.respond_with_error(error)),
-        };
-        let replayed = session
-            .gone
-            .run_until_cancelled(replay(&desk, &session, &connection))
-            .await;
-        let replayed = replayed.unwrap_or_else(|| Err(refused(REPLACED)));
-        if let Err(error) = replayed {
-            // It is as closed as before, or is now.
-            drop(loan);
-            forget(&desk, &session).await;
-            return answered(responder.respond_with_error(error));
-        }
-        let modes = session.mode().state();
-        answered(responder.respond(LoadSessionResponse::new().modes(modes)));
-        drop(admitted);
-        let brought = (request.mcp_servers, held);
-        loans::settle(&desk, &session, loan, brought, &connection).await;
+    reopen(office, earlier, request.mcp_servers, connection, |modes| {
+        let response = modes.map(|modes| LoadSessionResponse::new().modes(modes));
+        answered(responder.respond_with_result(response));
     });
 }
 
@@ -110,32 +88,66 @@ pub(crate) fn resume(
     responder: Responder<ResumeSessionResponse>,
     connection: ConnectionTo<Client>,
 ) {
-    let (admitted, held) = match office.admission.admit_with(&request.mcp_servers) {
-        Ok(admitted) => admitted,
-        Err(error) => return answered(responder.respond_with_error(error)),
-    };
     let earlier = Earlier {
         name: request.session_id,
         directory: request.cwd,
+        is_told: false,
+    };
+    reopen(office, earlier, request.mcp_servers, connection, |modes| {
+        let response = modes.map(|modes| ResumeSessionResponse::new().modes(modes));
+        answered(responder.respond_with_result(response));
+    });
+}
+
+/// Opens a session from earlier with these servers, and answers with its modes.
+fn reopen(
+    office: &Arc<Office>,
+    earlier: Earlier,
+    servers: Vec<McpServer>,
+    connection: ConnectionTo<Client>,
+    respond: impl FnOnce(Result<SessionModeState, Error>) + Send + 'static,
+) {
+    let (admitted, held) = match office.admission.admit_with(&servers) {
+        Ok(admitted) => admitted,
+        Err(error) => return respond(Err(error)),
     };
     let desk = Arc::clone(office);
     office.crew.spawn(async move {
         let (session, loan) = match earlier.open(&desk).await {
             Ok(opened) => opened,
-            Err(error) => return answered(responder.respond_with_error(error)),
+            Err(error) => return respond(Err(error)),
         };
-        let modes = session.mode().state();
-        answered(responder.respond(ResumeSessionResponse::new().modes(modes)));
+        if earlier.is_told
+            && let Err(error) = told(&desk, &session, &connection).await
+        {
+            // It is as closed as before, or is now.
+            drop(loan);
+            forget(&desk, &session).await;
+            return respond(Err(error));
+        }
+        respond(Ok(session.mode().state()));
         drop(admitted);
-        let brought = (request.mcp_servers, held);
-        loans::settle(&desk, &session, loan, brought, &connection).await;
+        loans::settle(&desk, &session, loan, (servers, held), &connection).await;
     });
+}
+
+/// Tells what was said in a session, for as long as it is open.
+async fn told(
+    office: &Office,
+    session: &Arc<Session>,
+    connection: &ConnectionTo<Client>,
+) -> Result<(), Error> {
+    let replaying = replay(office, session, connection);
+    let replayed = session.gone.run_until_cancelled(replaying).await;
+    replayed.unwrap_or_else(|| Err(refused(REPLACED)))
 }
 
 /// A session from earlier, and where its project is now.
 struct Earlier {
     name: SessionId,
     directory: PathBuf,
+    /// Whether the editor is told what was said in it.
+    is_told: bool,
 }
 
 impl Earlier {

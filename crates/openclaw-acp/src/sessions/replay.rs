@@ -145,23 +145,6 @@ mod tests {
 
     use super::*;
 
-    fn message(role: Speaker, text: &str) -> MessageReport {
-        MessageReport {
-            role,
-            text: text.to_owned(),
-            tool_calls: Vec::new(),
-            call: None,
-            tool_name: None,
-            is_error: None,
-            media: Vec::new(),
-            interrupted: false,
-            failed: false,
-            running: false,
-            model: None,
-            time: "2026-01-01T00:00:00Z".to_owned(),
-        }
-    }
-
     fn call(id: &str, name: &str, is_error: Option<bool>) -> AskedCall {
         AskedCall {
             id: id.to_owned(),
@@ -178,11 +161,15 @@ mod tests {
 
     #[test]
     fn calls_are_told_with_their_results() {
-        let mut asking = message(Speaker::Assistant, "");
+        let mut asking = MessageReport::said(Speaker::Assistant, "");
         asking.tool_calls = vec![call("a", "now", Some(false)), call("b", "then", None)];
-        let mut result = message(Speaker::Tool, "noon");
+        let mut result = MessageReport::said(Speaker::Tool, "noon");
         result.tool_name = Some("now".to_owned());
-        let told = updates(vec![message(Speaker::User, "hi"), asking, result]);
+        let told = updates(vec![
+            MessageReport::said(Speaker::User, "hi"),
+            asking,
+            result,
+        ]);
         let told: Vec<_> = told
             .into_iter()
             .map(|(update, _)| serde_json::to_value(update).unwrap())
@@ -199,12 +186,12 @@ mod tests {
 
     #[test]
     fn results_belong_to_their_calls_in_whichever_order_they_came() {
-        let mut asking = message(Speaker::Assistant, "");
+        let mut asking = MessageReport::said(Speaker::Assistant, "");
         asking.tool_calls = vec![call("a", "now", None), call("b", "now", None)];
         let result = |id: &str, text: &str| MessageReport {
             tool_name: Some("now".to_owned()),
             call: Some(id.to_owned()),
-            ..message(Speaker::Tool, text)
+            ..MessageReport::said(Speaker::Tool, text)
         };
         let told = updates(vec![asking, result("b", "late"), result("a", "early")]);
         let told: Vec<_> = told
@@ -217,7 +204,7 @@ mod tests {
 
     #[test]
     fn files_are_named() {
-        let mut asking = message(Speaker::User, "look");
+        let mut asking = MessageReport::said(Speaker::User, "look");
         asking.media = vec![MediaReport {
             mime_type: "image/png".to_owned(),
             name: Some("a.png".to_owned()),

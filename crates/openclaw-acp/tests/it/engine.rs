@@ -38,6 +38,8 @@ pub(crate) struct FakeEngine {
     pub(crate) attempts: AtomicUsize,
     /// Whether it takes its time to take servers back.
     pub(crate) is_slow: AtomicBool,
+    /// How often it was asked for sessions and what was said in them.
+    pub(crate) looked_up: AtomicUsize,
     /// Whether it never says what was said.
     pub(crate) is_silent: AtomicBool,
     /// Lets turns go on that wait for it.
@@ -238,6 +240,7 @@ impl Engine for FakeEngine {
     }
 
     fn sessions(&self, _: SessionsQuery) -> Pending<'_, SessionsReport> {
+        self.looked_up.fetch_add(1, Ordering::SeqCst);
         let sessions = self.sessions.lock().unwrap().clone();
         Box::pin(ready(Ok(SessionsReport {
             sessions,
@@ -247,6 +250,7 @@ impl Engine for FakeEngine {
     }
 
     fn session(&self, query: OneSession) -> Pending<'_, SessionTranscript> {
+        self.looked_up.fetch_add(1, Ordering::SeqCst);
         if self.is_silent.load(Ordering::SeqCst) {
             return Box::pin(pending());
         }

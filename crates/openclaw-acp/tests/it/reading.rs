@@ -196,8 +196,12 @@ async fn an_answer_that_was_not_told_to_its_end_is_cancelled() {
     .await;
     let params = json!({ "sessionId": session });
     send(json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": params }));
-    // It is known before anything is read.
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    // Messages are taken in their order: when this one is, the one before it is known.
+    send(asked(4, "session/list", json!({})));
+    until("the cancellation is known", || {
+        engine.looked_up.load(Ordering::SeqCst) > 0
+    })
+    .await;
     let mut bytes = 0;
     let answer = loop {
         let line = read();

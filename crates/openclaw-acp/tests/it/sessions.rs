@@ -15,7 +15,7 @@ use openclaw_engine::{AskedCall, MessageReport, SessionReport, Speaker, ToolCall
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::editor::{DEADLINE, Editor};
+use crate::editor::{DEADLINE, Editor, until};
 use crate::engine::FakeEngine;
 
 #[tokio::test]
@@ -88,23 +88,6 @@ async fn hundreds_of_sessions_are_open_at_once_and_not_more() {
     editor.session(vec![]).await;
 }
 
-fn message(role: Speaker, text: &str) -> MessageReport {
-    MessageReport {
-        role,
-        text: text.to_owned(),
-        tool_calls: Vec::new(),
-        call: None,
-        tool_name: None,
-        is_error: None,
-        media: Vec::new(),
-        interrupted: false,
-        failed: false,
-        running: false,
-        model: None,
-        time: "2026-01-01T00:00:00Z".to_owned(),
-    }
-}
-
 /// A session that another process had: its name.
 async fn earlier(engine: &Arc<FakeEngine>, state: &Path) -> SessionId {
     let editor = Editor::again(Arc::clone(engine), state).await;
@@ -119,7 +102,7 @@ async fn what_was_said_is_told_again() {
     let directory = tempfile::tempdir().unwrap();
     let (engine, state) = (Arc::default(), directory.path().join("state"));
     let session = earlier(&engine, &state).await;
-    let mut asking = message(Speaker::Assistant, "I look.");
+    let mut asking = MessageReport::said(Speaker::Assistant, "I look.");
     asking.tool_calls = vec![AskedCall {
         id: "1".to_owned(),
         name: "now".to_owned(),
@@ -132,10 +115,10 @@ async fn what_was_said_is_told_again() {
         }),
     }];
     let said = vec![
-        message(Speaker::User, "What time is it?"),
+        MessageReport::said(Speaker::User, "What time is it?"),
         asking,
-        message(Speaker::Tool, "noon"),
-        message(Speaker::Assistant, "It is noon."),
+        MessageReport::said(Speaker::Tool, "noon"),
+        MessageReport::said(Speaker::Assistant, "It is noon."),
     ];
     let key = format!("agent:main:acp:{session}");
     engine.transcripts.lock().unwrap().insert(key, said);
@@ -302,8 +285,10 @@ async fn a_session_that_is_closed_while_it_is_told_again_is_not_opened() {
         let request = LoadSessionRequest::new(session.clone(), "/project");
         editor.connection.send_request(request).block_task()
     };
+    let looked_up = || editor.engine.looked_up.load(Ordering::SeqCst);
+    let before = looked_up();
     let close = async {
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        until("it is being loaded", || looked_up() == before + 1).await;
         let request = CloseSessionRequest::new(session.clone());
         let closed = editor.connection.send_request(request).block_task();
         closed.await.unwrap();
@@ -314,7 +299,7 @@ async fn a_session_that_is_closed_while_it_is_told_again_is_not_opened() {
     assert!(error.message.contains("closed"), "{}", error.message);
     // The one that is opened anew comes in its place.
     let second = async {
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        until("it is being loaded again", || looked_up() == before + 2).await;
         editor.engine.is_silent.store(false, Ordering::SeqCst);
         load().await.unwrap();
     };
