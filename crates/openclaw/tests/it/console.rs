@@ -171,6 +171,21 @@ impl Console {
         self.keyboard.write_all(text.as_bytes()).unwrap();
     }
 
+    /// Waits until what was typed has arrived where the program would read it: the system takes a moment for
+    /// keys.
+    #[track_caller]
+    pub(crate) fn has_keys(&self) {
+        // Opened for a moment: the terminal is gone when nobody has it open any more.
+        let name = ptsname(&self.keyboard, Vec::new()).unwrap();
+        let path = OsStr::from_bytes(name.as_bytes());
+        let theirs = File::options().read(true).open(path).unwrap();
+        let has_arrived = || {
+            let mut polled = [PollFd::new(&theirs, PollFlags::IN)];
+            poll(&mut polled, Some(&Timespec::default())).unwrap() == 1
+        };
+        assert!(wait_until(PATIENCE, has_arrived), "nothing arrives");
+    }
+
     /// Types a line, once it is asked for.
     #[track_caller]
     pub(crate) fn says(&mut self, prompt: &str, line: &str) {

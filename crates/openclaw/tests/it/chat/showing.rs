@@ -261,8 +261,7 @@ fn ctrl_d_during_a_reply_does_nothing() {
     model.says("It begins ");
     console.shows("It begins");
     console.types(CTRL_D);
-    // The system takes a moment for keys, and shows no sign of it.
-    std::thread::sleep(Duration::from_millis(300));
+    console.has_keys();
     model.says("and ends.");
     model.ends();
     console.says(PROMPT, "/model");
