@@ -52,7 +52,7 @@ pub use approval::{
 };
 pub use arguments::{ArgumentCheck, InvalidArguments, OutputCheck, UnusableSchema, typed_words};
 pub use assembly::{AgentTool, AgentTools, Meant};
-pub use audit::{AuditEntry, AuditLog, CallOutcome, written_moment};
+pub use audit::{AuditEntry, AuditLog, AuditedCall, CallOutcome, recent_calls, written_moment};
 pub use call::{ANEW_WITHIN, Approval, Call, CallEnd, Part, Persons, ToolChoice, ToolOutcome};
 pub use listening::ServersListener;
 pub use logins::ServerLogin;

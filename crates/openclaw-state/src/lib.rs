@@ -8,6 +8,7 @@
 //! | `replace` | writing a file whole or not at all | |
 //! | `read` | reading a file with a limit, never waiting | decoding |
 //! | `rotate` | append-only files with a quota, shared by processes | formatting of lines |
+//! | `newest` | the last lines of those files | what they mean |
 //! | `lock` | locks between processes | |
 //! | `key` | the random key of a state directory | what is hashed with it |
 //! | `other` | recognising the TypeScript OpenClaw | touching its files |
@@ -16,6 +17,7 @@ mod directory;
 mod key;
 pub mod layout;
 mod lock;
+mod newest;
 mod other;
 mod read;
 mod replace;
@@ -25,6 +27,7 @@ mod versioned;
 pub use directory::{StateDirectory, StateDirectoryError};
 pub use key::{StateKey, StateKeyError};
 pub use lock::{FileLock, LockError};
+pub use newest::newest_lines;
 pub use other::other_openclaw;
 pub use read::{ReadError, read_bounded};
 pub use replace::{Access, WriteError, check_replaceable, rehearse, replace};

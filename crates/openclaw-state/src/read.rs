@@ -42,53 +42,63 @@ pub enum ReadError {
 ///
 /// Pipes, devices and directories are refused, since reading them may wait for ever or never end.
 pub fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-    let io_error = |source: io::Error| {
-        if source.kind() == io::ErrorKind::NotFound {
-            ReadError::Missing(path.to_owned())
-        } else {
-            ReadError::Io {
-                path: path.to_owned(),
-                source,
-            }
-        }
-    };
     let too_large = || ReadError::TooLarge {
         path: path.to_owned(),
         limit,
     };
-    // Looked at before it is opened: opening a pipe waits for its writer, opening a device may
-    // have effects, and some systems cannot open a directory at all.
-    let regular = |metadata: &fs::Metadata| {
-        if metadata.is_file() {
-            return Ok(());
-        }
-        let kind = if metadata.is_dir() {
-            "a directory"
-        } else {
-            "a pipe or a device"
-        };
-        Err(ReadError::NotAFile {
-            path: path.to_owned(),
-            kind,
-        })
-    };
-    regular(&fs::metadata(path).map_err(io_error)?)?;
-    let file = open(path).map_err(io_error)?;
-    // Looked at again, because the path may name something else by now.
-    let metadata = file.metadata().map_err(io_error)?;
-    regular(&metadata)?;
-    if metadata.len() > limit {
+    let (file, length) = open_regular(path)?;
+    if length > limit {
         return Err(too_large());
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
     // One byte more than the limit tells a file that grew meanwhile.
     file.take(limit.saturating_add(1))
         .read_to_end(&mut bytes)
-        .map_err(io_error)?;
+        .map_err(|source| unreadable(path, source))?;
     if bytes.len() as u64 > limit {
         return Err(too_large());
     }
     Ok(bytes)
+}
+
+/// Opens a regular file, and says how long it is.
+pub(crate) fn open_regular(path: &Path) -> Result<(File, u64), ReadError> {
+    let failed = |source| unreadable(path, source);
+    // Looked at before it is opened: opening a pipe waits for its writer, opening a device may
+    // have effects, and some systems cannot open a directory at all.
+    check_regular(path, &fs::metadata(path).map_err(failed)?)?;
+    let file = open(path).map_err(failed)?;
+    // Looked at again, because the path may name something else by now.
+    let metadata = file.metadata().map_err(failed)?;
+    check_regular(path, &metadata)?;
+    Ok((file, metadata.len()))
+}
+
+fn check_regular(path: &Path, metadata: &fs::Metadata) -> Result<(), ReadError> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    let kind = if metadata.is_dir() {
+        "a directory"
+    } else {
+        "a pipe or a device"
+    };
+    Err(ReadError::NotAFile {
+        path: path.to_owned(),
+        kind,
+    })
+}
+
+/// Why the system did not let us read a file.
+pub(crate) fn unreadable(path: &Path, source: io::Error) -> ReadError {
+    if source.kind() == io::ErrorKind::NotFound {
+        ReadError::Missing(path.to_owned())
+    } else {
+        ReadError::Io {
+            path: path.to_owned(),
+            source,
+        }
+    }
 }
 
 #[cfg(unix)]

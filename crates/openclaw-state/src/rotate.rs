@@ -11,6 +11,9 @@ use crate::lock::FileLock;
 /// renamed it.
 const SEEN: Duration = Duration::from_millis(100);
 
+/// What the lock of a log is called, behind its name.
+pub(crate) const LOCK: &str = "lock";
+
 /// A log that keeps at most `keep` older files beside the current one.
 ///
 /// Several processes may write to the same one: each write is one append, and whoever finds the
@@ -73,7 +76,7 @@ impl RotatedFile {
     fn rotate(&mut self) -> io::Result<()> {
         // Somebody else is at it: this write makes the file a little larger, the next one looks
         // again.
-        let Ok(_lock) = FileLock::acquire(&self.numbered("lock"), Duration::ZERO) else {
+        let Ok(_lock) = FileLock::acquire(&self.numbered(LOCK), Duration::ZERO) else {
             return Ok(());
         };
         let ours = self.file.take();
@@ -91,10 +94,7 @@ impl RotatedFile {
     }
 
     fn numbered(&self, suffix: &str) -> PathBuf {
-        let mut name = self.path.as_os_str().to_owned();
-        name.push(".");
-        name.push(suffix);
-        PathBuf::from(name)
+        beside(&self.path, suffix)
     }
 }
 
@@ -114,6 +114,14 @@ impl Write for RotatedFile {
     fn flush(&mut self) -> io::Result<()> {
         self.file.as_mut().map_or(Ok(()), File::flush)
     }
+}
+
+/// A file that belongs to a log: one of the older ones, by its number, or its lock.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 fn open(path: &Path) -> io::Result<File> {

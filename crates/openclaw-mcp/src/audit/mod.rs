@@ -1,6 +1,7 @@
 //! Who called which tool, when, and how it ended; never with what.
 
 mod moment;
+mod recent;
 
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
@@ -12,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use self::moment::written as written_moment;
+pub use self::recent::{AuditedCall, recent_calls};
 
 /// How many bytes of a hash are written.
 const HASH: usize = 16;

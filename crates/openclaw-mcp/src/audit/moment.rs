@@ -12,6 +12,16 @@ pub fn written(moment: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
+/// Whether a text is a moment as it is written here, so that the order of texts is that of moments.
+pub(super) fn is_written(text: &str) -> bool {
+    const FORM: &str = "0000-00-00T00:00:00.000Z";
+    let fits = |(byte, form): (u8, u8)| match form {
+        b'0' => byte.is_ascii_digit(),
+        mark => byte == mark,
+    };
+    text.len() == FORM.len() && text.bytes().zip(FORM.bytes()).all(fits)
+}
+
 /// The date so many days after 1970-01-01.
 fn date(days: u64) -> (u64, u64, u64) {
     // Counted from 0000-03-01, leap days come last in a year, and 400 years are always 146,097
@@ -47,5 +57,21 @@ mod tests {
         assert_eq!(at(1_763_208_000_123), "2025-11-15T12:00:00.123Z");
         assert_eq!(at(4_107_542_400_000), "2100-03-01T00:00:00.000Z");
         assert_eq!(written(UNIX_EPOCH - Duration::from_secs(1)), at(0));
+    }
+
+    #[test]
+    fn moments_are_told_from_other_texts() {
+        assert!(is_written(&written(SystemTime::now())));
+        for other in [
+            "",
+            "2026-01-01T00:00:00Z",
+            "2026-01-01T00:00:00.000+",
+            "2026-01-01 00:00:00.000Z",
+            "2026-01-01T00:00:00.00xZ",
+            "2026-01-01T00:00:00.000ZZ",
+            "２026-01-01T00:00:00.0Z",
+        ] {
+            assert!(!is_written(other), "{other}");
+        }
     }
 }
