@@ -69,6 +69,7 @@ pub use path::JsonPath;
 pub use place::Place;
 pub use presence::Presence;
 pub use reference::reference;
+pub use render::ShownLines;
 pub use report::{Kind, Problem, Report, Severity};
 pub use schema::schema;
 pub use server::{

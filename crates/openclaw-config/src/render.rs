@@ -15,6 +15,38 @@ const LONGEST_LINE: usize = 1_000;
 /// How many warnings are shown before the rest is only counted.
 const MOST_WARNINGS: usize = 100;
 
+/// Lines of the files of a report, credentials hidden. Those are looked for once in each file.
+pub struct ShownLines<'r> {
+    report: &'r Report,
+    hidden: HashMap<FileId, Hidden>,
+}
+
+impl<'r> ShownLines<'r> {
+    /// The lines of a report's files.
+    pub fn new(report: &'r Report) -> Self {
+        Self {
+            report,
+            hidden: HashMap::new(),
+        }
+    }
+
+    /// The line that a problem is in, with asterisks in place of its credentials; none where it is not
+    /// worth showing or must not be shown.
+    pub fn of(&mut self, problem: &Problem) -> Option<String> {
+        let readable = |span: &Span| self.report.is_readable(*span);
+        let span = problem.span.filter(readable)?;
+        let file = self.report.sources.file(span.file);
+        let (window, _) = line_of(file, span);
+        Some(self.look_into(span.file).line(&file.text, window))
+    }
+
+    /// Finds the credentials of a file, if that was not done before.
+    fn look_into(&mut self, file: FileId) -> &Hidden {
+        let text = &self.report.sources.file(file).text;
+        self.hidden.entry(file).or_insert_with(|| Hidden::of(text))
+    }
+}
+
 impl Report {
     /// All problems as text, in the manner of a compiler; empty where there are none.
     pub fn render(&self, colour: bool) -> String {
@@ -25,7 +57,7 @@ impl Report {
         }
         .decor_style(DecorStyle::Ascii);
         let mut text = String::new();
-        let mut hidden = HashMap::new();
+        let mut lines = ShownLines::new(self);
         let (mut warnings, mut left) = (0, self.omitted());
         for problem in self.problems() {
             // Errors are never hidden behind warnings.
@@ -37,11 +69,9 @@ impl Report {
             }
             let spans = [problem.span, problem.also.map(|(span, _)| span)];
             for file in spans.into_iter().flatten().map(|span| span.file) {
-                hidden
-                    .entry(file)
-                    .or_insert_with(|| Hidden::of(&self.sources.file(file).text));
+                lines.look_into(file);
             }
-            text.push_str(&renderer.render(&[self.group(problem, &hidden)]));
+            text.push_str(&renderer.render(&[self.group(problem, &lines.hidden)]));
             text.push_str("\n\n");
         }
         if left > 0 {

@@ -149,12 +149,12 @@ pub(crate) fn reference_in(entry: &Json, credential: &Credential) -> Option<Secr
 }
 
 /// Whether a definition holds credentials that the keyring can keep.
-pub fn has_credentials(entry: &ServerEntry) -> bool {
+pub(crate) fn has_credentials(entry: &ServerEntry) -> bool {
     !credentials(&entry.0).is_empty()
 }
 
 /// Whether what is written refers to the keyring where a definition has credentials.
-pub fn refers_to_keyring(entry: &ServerEntry, written: &Json) -> bool {
+pub(crate) fn refers_to_keyring(entry: &ServerEntry, written: &Json) -> bool {
     let in_keyring = |reference| matches!(reference, SecretReference::Keyring { .. });
     credentials(&entry.0)
         .iter()

@@ -17,7 +17,9 @@
 //! | `words` | `KEY=VALUE`, and JSON | where it was typed |
 //! | `trial` | a configuration that has nothing but a new server | starting it |
 //! | `adding` | a new server from its definition to the file | trying it |
+//! | `importing` | servers of other clients, from their files to ours | |
 //! | `removing` | a server that is gone, and the logins to it | |
+//! | `problems` | what is wrong with the files, as plain data | deciding what is wrong |
 //! | `credentials` | which credentials of a definition can be kept elsewhere | the keyring |
 //! | `keeping` | those credentials in the keyring: stored, found again, deleted | |
 //! | `attendant` | whoever waits meanwhile | terminals |
@@ -28,20 +30,24 @@ mod attendant;
 mod credentials;
 mod definitions;
 mod failure;
+mod importing;
 mod keeping;
 mod naming;
+mod problems;
 mod removing;
+#[cfg(test)]
+mod testing;
 mod trial;
 mod typed;
 mod words;
 
 pub use adding::{NOTHING_WRITTEN, Prepared, reached};
 pub use attendant::{Attendant, Nobody};
-pub use credentials::{has_credentials, refers_to_keyring};
 pub use definitions::{Definitions, Leftovers, Written, shown};
 pub use failure::{DefinitionError, config_errors, unknown_server, unusable};
-pub use keeping::{Forgotten, Keeper, Recognised, Rehearsed};
+pub use importing::Imports;
+pub use keeping::Forgotten;
+pub use problems::{FoundProblems, ProblemWords};
 pub use removing::{LoggedOut, log_out, not_logged_out};
-pub use trial::Trial;
 pub use typed::{NewServer, TransportWord, Typed, Wanted, server_name, wanted};
 pub use words::{object, pairs};

@@ -2,11 +2,14 @@
 
 use std::pin::Pin;
 
+use crate::activity::{ActivityQuery, ActivityReport};
 use crate::commands::{CommandsQuery, CommandsReport, CompletionQuery, CompletionReport};
+use crate::configuration::{ConfigurationQuery, ConfigurationReport};
 use crate::definitions::{
     AddServer, AddedServer, DefinitionsReport, ReloadReport, RemovedServer, SetServer,
 };
 use crate::failure::EngineFailure;
+use crate::imports::{ImportReport, ImportRequest};
 use crate::loans::{LendServers, Lender, LoanReport};
 use crate::logins::{
     ClientMetadata, ClientMetadataQuery, LoginAnswer, LoginOffer, LoginReport, LoginRequest,
@@ -80,6 +83,10 @@ pub trait Engine: ReplyEngine {
     fn set_server(&self, request: SetServer) -> Pending<'_, AddedServer>;
     /// Stops a server and deletes it from the configuration.
     fn remove_server(&self, query: OneServer) -> Pending<'_, RemovedServer>;
+    /// Takes over servers of other MCP clients on the machine that answers.
+    fn import(&self, request: ImportRequest) -> Pending<'_, ImportReport>;
+    /// The configuration that is in force, credentials hidden, and what is wrong with its files now.
+    fn configuration(&self, query: ConfigurationQuery) -> Pending<'_, ConfigurationReport>;
     /// Reads the configuration anew: what did not change is not touched.
     fn reload(&self) -> Pending<'_, ReloadReport>;
     /// The sessions that are kept.
@@ -99,6 +106,8 @@ pub trait Engine: ReplyEngine {
     fn overview(&self) -> Pending<'_, Overview>;
     /// What servers did since they are looked after, in numbers. Nothing is started for it.
     fn statistics(&self) -> Pending<'_, StatisticsReport>;
+    /// What happened lately. Nothing is started for it.
+    fn activity(&self, query: ActivityQuery) -> Pending<'_, ActivityReport>;
     /// Tells what happens from now on, until whoever asks drops it.
     fn watch<'a>(&'a self, watcher: &'a dyn Watcher) -> Pending<'a, ()>;
     /// Whether the secrets of the configuration can be had; each is asked for.

@@ -12,7 +12,9 @@
 //! | `tools` | tools, and calls of them | |
 //! | `resources`, `prompts` | what else servers offer | |
 //! | `loans` | servers that somebody lends to a session | |
+//! | `configuration` | the configuration in force, and what is wrong with its files | credentials in clear |
 //! | `definitions` | definitions of servers in the configuration | credentials in clear |
+//! | `imports` | servers of other clients, taken over | credentials in clear |
 //! | `replies` | turns of an agent | models |
 //! | `questions` | what servers ask the person behind a call, and which answers fit | how people are asked |
 //! | `skills` | what agents were taught | files |
@@ -24,11 +26,15 @@
 //! | `overview` | everything at one glance | |
 //! | `statistics` | what servers did, in numbers | how they are shown |
 //! | `watching` | what happens, told while it does | |
+//! | `activity` | what happened lately, with its times | |
 
+mod activity;
 mod commands;
+mod configuration;
 mod definitions;
 mod engine;
 mod failure;
+mod imports;
 mod loans;
 mod logins;
 mod models;
@@ -45,9 +51,13 @@ mod statistics;
 mod tools;
 mod watching;
 
+pub use activity::{ActivityEntry, ActivityQuery, ActivityReport};
 pub use commands::{
     Candidate, CommandOrigin, CommandReport, CommandsQuery, CommandsReport, CompletionQuery,
     CompletionReport,
+};
+pub use configuration::{
+    ConfigurationProblem, ConfigurationQuery, ConfigurationReport, ProblemSeverity,
 };
 pub use definitions::{
     AddServer, AddedServer, DefinitionsReport, ReloadReport, RemovedServer, ServerEntry, SetServer,
@@ -55,6 +65,7 @@ pub use definitions::{
 };
 pub use engine::{Engine, Pending};
 pub use failure::{Blame, EngineFailure};
+pub use imports::{ImportOutcome, ImportReport, ImportRequest, ImportedFile, ServerImport};
 pub use loans::{LendServers, Lender, LentLaunch, LentReport, LentServer, LentValue, LoanReport};
 pub use logins::{
     ClientMetadata, ClientMetadataQuery, KeptLogin, LoginAnswer, LoginOffer, LoginReport,

@@ -28,6 +28,11 @@ pub enum EngineEvent {
         /// What went wrong, or why it does not run.
         error: Option<String>,
     },
+    /// A server was lost and is started again.
+    Restarted {
+        /// Its name; one of them, if it has several.
+        server: String,
+    },
     /// A tool was called.
     Call {
         /// The agent.

@@ -81,18 +81,10 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// Reads them off environment variables; `None` where there is no home directory.
-    pub fn from_variables(
-        platform: Platform,
-        directory: &Path,
-        variables: Variables,
-    ) -> Option<Self> {
+    /// Those of somebody with this home directory, as environment variables tell.
+    pub fn new(platform: Platform, home: PathBuf, directory: &Path, variables: Variables) -> Self {
         let path = |name: &str| variables.get(name).map(PathBuf::from);
-        let home = match platform {
-            Platform::Windows => path("USERPROFILE").or_else(|| path("HOME")),
-            Platform::Linux | Platform::MacOs => path("HOME"),
-        }?;
-        Some(Self {
+        Self {
             platform,
             home,
             directory: directory.to_owned(),
@@ -102,7 +94,7 @@ impl Surroundings {
             codex_home: path("CODEX_HOME"),
             claude_config: path("CLAUDE_CONFIG_DIR"),
             variables,
-        })
+        }
     }
 
     /// The directory in which programs keep their settings.
@@ -135,17 +127,15 @@ mod tests {
     #[test]
     fn directories_come_from_the_variables_of_the_platform() {
         let known = variables(&[
-            ("HOME", "/home/ada"),
-            ("USERPROFILE", "/users/ada"),
             ("XDG_CONFIG_HOME", "relative"),
             ("APPDATA", "/roaming"),
             ("CODEX_HOME", ""),
         ]);
         let at = |platform| {
-            Surroundings::from_variables(platform, Path::new("/work"), known.clone()).unwrap()
+            let (home, directory) = (PathBuf::from("/home/ada"), Path::new("/work"));
+            Surroundings::new(platform, home, directory, known.clone())
         };
         let linux = at(Platform::Linux);
-        assert_eq!(linux.home, Path::new("/home/ada"));
         assert_eq!(
             linux.application_settings(),
             Path::new("/home/ada/.config"),
@@ -157,14 +147,6 @@ mod tests {
             Path::new("/home/ada/Library/Application Support")
         );
         let windows = at(Platform::Windows);
-        assert_eq!(windows.home, Path::new("/users/ada"));
         assert_eq!(windows.application_settings(), Path::new("/roaming"));
-    }
-
-    #[test]
-    fn without_a_home_there_are_no_surroundings() {
-        let none = Variables::none();
-        let made = Surroundings::from_variables(Platform::Linux, Path::new("/work"), none);
-        assert!(made.is_none());
     }
 }

@@ -6,16 +6,17 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 use openclaw_engine::{
-    AddServer, AddedServer, ApprovalReport, ApprovalRequest, Audience, CallReport, CallRequest,
-    ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport, CompletionQuery,
-    CompletionReport, DefinitionsReport, DeletedSession, Engine, EngineFailure, LendServers,
-    Lender, LoanReport, LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery,
-    LoginsReport, LogoutReport, LogsQuery, LogsReport, ModelsQuery, ModelsReport, OfServer,
-    OneLogin, OneServer, OneSession, Overview, Pending, PromptReport, PromptRequest, PromptsReport,
-    ReadReport, ReadRequest, ReloadReport, RemovedServer, ReplyEngine, ReplyReport, ReplyRequest,
-    ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServersQuery, ServersReport,
-    SessionTranscript, SessionsQuery, SessionsReport, SetServer, SkillsQuery, SkillsReport,
-    StatisticsReport, ToolsReport, Watcher,
+    ActivityQuery, ActivityReport, AddServer, AddedServer, ApprovalReport, ApprovalRequest,
+    Audience, CallReport, CallRequest, ClientMetadata, ClientMetadataQuery, CommandsQuery,
+    CommandsReport, CompletionQuery, CompletionReport, ConfigurationQuery, ConfigurationReport,
+    DefinitionsReport, DeletedSession, Engine, EngineFailure, ImportReport, ImportRequest,
+    LendServers, Lender, LoanReport, LoginAnswer, LoginOffer, LoginReport, LoginRequest,
+    LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport, ModelsQuery, ModelsReport,
+    OfServer, OneLogin, OneServer, OneSession, Overview, Pending, PromptReport, PromptRequest,
+    PromptsReport, ReadReport, ReadRequest, ReloadReport, RemovedServer, ReplyEngine, ReplyReport,
+    ReplyRequest, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServersQuery,
+    ServersReport, SessionTranscript, SessionsQuery, SessionsReport, SetServer, SkillsQuery,
+    SkillsReport, StatisticsReport, ToolsReport, Watcher,
 };
 use serde::de::DeserializeOwned;
 
@@ -101,6 +102,8 @@ table! {
     add_server(request: AddServer) -> AddedServer, Some;
     set_server(request: SetServer) -> AddedServer, Some;
     remove_server(query: OneServer) -> RemovedServer, Some;
+    import(request: ImportRequest) -> ImportReport, Some;
+    configuration(query: ConfigurationQuery) -> ConfigurationReport, None;
     reload() -> ReloadReport, Some;
     sessions(query: SessionsQuery) -> SessionsReport, None;
     lend(request: LendServers) -> LoanReport, Some;
@@ -110,6 +113,7 @@ table! {
     models(query: ModelsQuery) -> ModelsReport, None;
     overview() -> Overview, None;
     statistics() -> StatisticsReport, None;
+    activity(query: ActivityQuery) -> ActivityReport, None;
     secrets(query: SecretsQuery) -> SecretsReport, None;
     logins(query: LoginsQuery) -> LoginsReport, None;
     begin_login(request: LoginRequest) -> LoginOffer, Some;

@@ -6,9 +6,11 @@
 //! | `answers` | the answer to each question | the way of a call |
 //! | `observer` | what happened, counted and told | what follows from it |
 //! | `report` | servers, tools and results as plain data | decisions |
+//! | `elsewhere` | work that waits for disks | what it is |
 //! | `unknown` | what is said about names that are not there | |
 
 mod answers;
+mod elsewhere;
 mod observer;
 mod report;
 mod runtime;

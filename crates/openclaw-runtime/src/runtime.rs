@@ -101,7 +101,12 @@ impl Runtime {
             retention: setup.config.session_retention,
             clock: Arc::new(std::time::SystemTime::now),
         }));
-        let observer = Arc::new(Observer::new(&setup.config, setup.redactor.clone()));
+        let observer = Observer::new(&setup.config, setup.redactor.clone());
+        let observer = Arc::new(match setup.life {
+            Life::Gateway => observer.remembering(),
+            // Nobody comes later and asks what happened.
+            Life::Command | Life::Conversation => observer,
+        });
         let heard = ServersSetup {
             config: Arc::clone(&setup.config),
             state: setup.state.clone(),

@@ -2,8 +2,7 @@
 
 mod import;
 
-pub(crate) use import::{ImportLine, ImportOutcome, ImportReport, ImportedFile, import};
-pub(crate) use openclaw_engine::StoredCredential;
+pub(crate) use import::{Imported, import};
 pub(crate) use openclaw_render::{
     LINE, Page, Speech, Tone, added, call, count, credential, cut, details, forgotten, framed,
     logged_out, login, media_line, name, overview, padded, prompt, prompts, qr_code, read,

@@ -308,6 +308,9 @@ impl Engine for FakeEngine {
         set_server(SetServer) -> AddedServer;
         remove_server(OneServer) -> RemovedServer;
         models(ModelsQuery) -> ModelsReport;
+        activity(ActivityQuery) -> ActivityReport;
+        configuration(ConfigurationQuery) -> ConfigurationReport;
+        import(ImportRequest) -> ImportReport;
         secrets(SecretsQuery) -> SecretsReport;
         logins(LoginsQuery) -> LoginsReport;
         begin_login(LoginRequest) -> LoginOffer;

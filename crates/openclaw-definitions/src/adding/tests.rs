@@ -1,28 +1,12 @@
 use std::fs;
-use std::path::Path;
 
-use openclaw_config::{Environment, Location};
 use openclaw_engine::{AuthKind, ServerReport, TransportKind};
-use openclaw_secrets::Redactor;
 use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::attendant::Nobody;
-use crate::definitions;
+use crate::testing::definitions;
 use crate::typed::{NewServer, server_name};
-
-/// Definitions in a directory of their own, far from any keyring.
-fn definitions(home: &Path) -> Definitions {
-    let nowhere = [("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus")];
-    let location = Location {
-        config: home.join("openclaw.json"),
-        state: home.join("state"),
-        profile: None,
-        named: true,
-    };
-    let environment = Environment::new(nowhere, Some(home), home);
-    Definitions::new(location, environment, Redactor::new())
-}
 
 fn server(name: &str, entry: Json) -> NewServer {
     NewServer {
@@ -83,7 +67,7 @@ async fn without_a_keyring_a_credential_is_written_warned_about_and_not_repeated
     assert!(text.contains("hunter2hunter2"), "{text}");
     let known = definitions.usable().await.unwrap();
     let agent = known.agents.values().next().unwrap();
-    let report = definitions::shown(&known, agent, Some("a"), definitions.redactor());
+    let report = crate::definitions::shown(&known, agent, Some("a"), definitions.redactor());
     let shown = format!("{:?}", report.unwrap());
     assert!(!shown.contains("hunter2"), "{shown}");
 }

@@ -353,6 +353,9 @@ impl Engine for FakeEngine {
         lending(Lender) -> ();
         delete_session(OneSession) -> DeletedSession;
         models(ModelsQuery) -> ModelsReport;
+        activity(ActivityQuery) -> ActivityReport;
+        configuration(ConfigurationQuery) -> ConfigurationReport;
+        import(ImportRequest) -> ImportReport;
         secrets(SecretsQuery) -> SecretsReport;
         logins(LoginsQuery) -> LoginsReport;
         begin_login(LoginRequest) -> LoginOffer;

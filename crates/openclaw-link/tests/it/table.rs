@@ -72,6 +72,39 @@ macro_rules! each_question {
                 -> RemovedServer {
                     "name": "s8", "config": "/c", "deleted": [], "loggedOut": ["l"], "warnings": []
                 };
+            import(request: ImportRequest {
+                "servers": ["s9"], "rehearse": true, "replace": false, "keyring": true
+            })
+                -> ImportReport {
+                    "files": [{
+                        "client": "Cursor", "path": "/p", "servers": [
+                            {
+                                "name": "s9", "outcome": "taken", "target": "t", "notes": ["n"],
+                                "stored": [{"field": "env.A", "reference": "secret://keyring/a/b"}],
+                                "written": false
+                            },
+                            {"name": "s10", "outcome": "skipped", "reason": "r"}
+                        ],
+                        "problems": ["p"]
+                    }],
+                    "warnings": ["w"]
+                };
+            configuration(query: ConfigurationQuery {"agent": "p2"})
+                -> ConfigurationReport {
+                    "file": "/c", "exists": true, "configuration": {"mcp": {"servers": {}}},
+                    "problems": [
+                        {
+                            "severity": "error", "file": "/c", "path": "mcp.servers.x",
+                            "message": "m", "line": 3, "column": 4, "suggestion": "s", "help": "h",
+                            "source": "  x: ***"
+                        },
+                        {
+                            "severity": "warning", "file": null, "path": "", "message": "n",
+                            "line": null, "column": null
+                        }
+                    ],
+                    "omitted": 2, "error": "e"
+                };
             reload()
                 -> ReloadReport {"added": ["a"], "changed": [], "removed": ["r"], "warnings": []};
             sessions(query: SessionsQuery {"agent": "q"})
@@ -111,6 +144,19 @@ macro_rules! each_question {
                     "servers": [], "turns": 1, "failedTurns": 2, "cancelledTurns": 5, "reloads": 3,
                     "failedReloads": 4
                 };
+            activity(query: ActivityQuery {"limit": 3})
+                -> ActivityReport {"entries": [
+                    {
+                        "time": "2026-01-01T00:00:00.000Z", "type": "call", "agent": "main",
+                        "server": "s", "tool": "t", "outcome": "tool-error", "durationMs": 12,
+                        "correlation": "c"
+                    },
+                    {
+                        "time": "2026-01-01T00:00:00.001Z", "type": "server", "server": "s",
+                        "state": "needs-auth", "error": null
+                    },
+                    {"time": "2026-01-01T00:00:00.002Z", "type": "restarted", "server": "s"}
+                ]};
             secrets(query: SecretsQuery {"server": "s9"})
                 -> SecretsReport {"secrets": []};
             logins(query: LoginsQuery {"agent": "t", "server": "s10"})

@@ -180,13 +180,13 @@ impl Runtime {
     }
 
     /// Reads the configuration anew after it was written; the warning if that can't be.
-    async fn not_reloaded(&self) -> Option<String> {
+    pub(super) async fn not_reloaded(&self) -> Option<String> {
         let failure = self.answer_reload().await.err()?;
         let reason = failure.message.replace('\n', "; ");
         Some(format!("what runs is as it was before: {reason}"))
     }
 
-    fn shown_sentences(&self, sentences: &[String]) -> Vec<String> {
+    pub(super) fn shown_sentences(&self, sentences: &[String]) -> Vec<String> {
         let sentences = sentences.iter();
         sentences
             .map(|sentence| self.redactor.redact(sentence).into_owned())
@@ -194,7 +194,7 @@ impl Runtime {
     }
 
     /// A failure whose words show no credential.
-    fn without_secrets(&self, failure: EngineFailure) -> EngineFailure {
+    pub(super) fn without_secrets(&self, failure: EngineFailure) -> EngineFailure {
         without_secrets(failure, &self.redactor)
     }
 }

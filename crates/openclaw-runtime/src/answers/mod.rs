@@ -1,9 +1,12 @@
 //! The answer to each question.
 
+mod activity;
 mod calling;
 mod commands;
 mod completing;
+mod configuration;
 mod definitions;
+mod importing;
 pub(crate) mod loans;
 pub(crate) mod logins;
 mod logs;
@@ -24,16 +27,17 @@ use futures_util::future::join_all;
 use openclaw_config::ValueOwner;
 use openclaw_content::shown_line;
 use openclaw_engine::{
-    AddServer, AddedServer, ApprovalReport, ApprovalRequest, AuthKind, CallReport, CallRequest,
-    ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport, CompletionQuery,
-    CompletionReport, DefinitionsReport, DeletedSession, Engine, EngineFailure, GatewayReport,
-    LendServers, Lender, LoanReport, LoginAnswer, LoginOffer, LoginReport, LoginRequest,
-    LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport, ModelsQuery, ModelsReport,
-    OfServer, OneLogin, OneServer, OneSession, Overview, Pending, PromptReport, PromptRequest,
-    PromptsReport, ReadReport, ReadRequest, ReloadReport, RemovedServer, ResourcesReport,
-    SecretRemark, SecretReport, SecretTrouble, SecretsQuery, SecretsReport, ServerDetails,
-    ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport, SetServer,
-    ShownState, SkillsQuery, SkillsReport, StatisticsReport, ToolsReport, Watcher,
+    ActivityQuery, ActivityReport, AddServer, AddedServer, ApprovalReport, ApprovalRequest,
+    AuthKind, CallReport, CallRequest, ClientMetadata, ClientMetadataQuery, CommandsQuery,
+    CommandsReport, CompletionQuery, CompletionReport, ConfigurationQuery, ConfigurationReport,
+    DefinitionsReport, DeletedSession, Engine, EngineFailure, GatewayReport, ImportReport,
+    ImportRequest, LendServers, Lender, LoanReport, LoginAnswer, LoginOffer, LoginReport,
+    LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport, ModelsQuery,
+    ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview, Pending, PromptReport,
+    PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport, RemovedServer,
+    ResourcesReport, SecretRemark, SecretReport, SecretTrouble, SecretsQuery, SecretsReport,
+    ServerDetails, ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport,
+    SetServer, ShownState, SkillsQuery, SkillsReport, StatisticsReport, ToolsReport, Watcher,
 };
 use openclaw_mcp::{AgentPlan, PlannedServer};
 
@@ -158,6 +162,14 @@ impl Engine for Runtime {
         Box::pin(self.answer_remove_server(query))
     }
 
+    fn import(&self, request: ImportRequest) -> Pending<'_, ImportReport> {
+        Box::pin(self.answer_import(request))
+    }
+
+    fn configuration(&self, query: ConfigurationQuery) -> Pending<'_, ConfigurationReport> {
+        Box::pin(self.answer_configuration(query))
+    }
+
     fn reload(&self) -> Pending<'_, ReloadReport> {
         Box::pin(self.answer_reload())
     }
@@ -210,6 +222,10 @@ impl Engine for Runtime {
 
     fn statistics(&self) -> Pending<'_, StatisticsReport> {
         Box::pin(std::future::ready(Ok(self.answer_statistics())))
+    }
+
+    fn activity(&self, query: ActivityQuery) -> Pending<'_, ActivityReport> {
+        Box::pin(self.answer_activity(query))
     }
 
     fn watch<'a>(&'a self, watcher: &'a dyn Watcher) -> Pending<'a, ()> {

@@ -11,7 +11,6 @@ use openclaw_media::MediaReader;
 use openclaw_models::Models;
 use openclaw_secrets::Redactor;
 use openclaw_state::{StateDirectory, StateKey};
-use tracing::Span;
 
 use super::definitions::without_secrets;
 use crate::observer::Observer;
@@ -29,9 +28,7 @@ impl Runtime {
             config_error: Arc::clone(&self.config_error),
             redactor: self.redactor.clone(),
         };
-        let span = Span::current();
-        let read = move || span.in_scope(|| reload.run());
-        self.reloads.ask(read).await
+        self.reloads.ask(move || reload.run()).await
     }
 }
 

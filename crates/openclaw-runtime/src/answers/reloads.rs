@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use openclaw_engine::{EngineFailure, ReloadReport};
 
+use crate::elsewhere::elsewhere;
+
 /// What came of a reading.
 type Done = Result<ReloadReport, EngineFailure>;
 
@@ -33,16 +35,13 @@ impl Reloads {
         }
         let number = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
         let noted = Arc::clone(&self.last);
-        // It waits for disks.
-        let reading = tokio::task::spawn_blocking(move || {
+        elsewhere(move || {
             let done = read();
             *last(&noted) = Some((number, done.clone()));
             drop(turn);
             done
-        });
-        reading.await.map_err(|error| {
-            EngineFailure::operation("system", format!("it was not done: {error}"))
-        })?
+        })
+        .await?
     }
 }
 

@@ -1,22 +1,25 @@
 //! Hears what servers and agents do: counts it, and tells those who watch.
 
 mod counts;
+mod recent;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use openclaw_config::Config;
 use openclaw_content::shown_line;
 use openclaw_engine::{
-    EngineEvent, EngineFailure, ReloadReport, ServerStatistics, ShownState, StatisticsReport,
+    ActivityEntry, EngineEvent, EngineFailure, ReloadReport, ServerStatistics, ShownState,
+    StatisticsReport,
 };
-use openclaw_mcp::{AuditEntry, ServerState, ServersListener};
+use openclaw_mcp::{AuditEntry, AuditedCall, ServerState, ServersListener};
 use openclaw_secrets::Redactor;
 use tokio::sync::broadcast;
 
 use self::counts::ServerCounts;
+use self::recent::Recent;
 use crate::report::shown_status;
 
 /// How many events may wait for somebody who is slow; whoever is slower misses some.
@@ -37,6 +40,8 @@ pub(crate) struct Observer {
     failed_reloads: AtomicU64,
     /// Made for the first who watches: most runtimes have nobody who does.
     events: OnceLock<broadcast::Sender<Arc<EngineEvent>>>,
+    /// What happened lately, calls aside: those are in the audit log.
+    recent: Option<Recent>,
     redactor: Redactor,
 }
 
@@ -50,10 +55,20 @@ impl Observer {
             reloads: AtomicU64::new(0),
             failed_reloads: AtomicU64::new(0),
             events: OnceLock::new(),
+            recent: None,
             redactor,
         };
         observer.go_over(config);
         observer
+    }
+
+    /// The same that remembers what happened lately, for somebody who asks later.
+    #[must_use]
+    pub(crate) fn remembering(self) -> Self {
+        Self {
+            recent: Some(Recent::default()),
+            ..self
+        }
     }
 
     /// Goes over to the servers of another configuration; those that it does not have are forgotten.
@@ -115,7 +130,7 @@ impl Observer {
             Err(_) => &self.failed_reloads,
         };
         count.fetch_add(1, Ordering::Relaxed);
-        self.tell(|| match done {
+        self.note(|| match done {
             Ok(report) => EngineEvent::Reloaded {
                 report: report.clone(),
             },
@@ -125,6 +140,23 @@ impl Observer {
         });
     }
 
+    /// What happened lately, the oldest first: the newest of these calls and of what is remembered.
+    pub(crate) fn activity(&self, calls: Vec<AuditedCall>, most: usize) -> Vec<ActivityEntry> {
+        let calls = calls.into_iter().map(|call| ActivityEntry {
+            event: self.call(
+                [&call.agent, &call.server, &call.tool, &call.correlation],
+                &self.shown(&call.outcome, NAME),
+                call.duration_ms,
+            ),
+            time: call.time,
+        });
+        let others = self.recent.as_ref().map(Recent::entries);
+        let mut entries: Vec<_> = calls.chain(others.into_iter().flatten()).collect();
+        // The order of moments is that of their texts.
+        entries.sort_by(|one, other| one.time.cmp(&other.time));
+        entries.split_off(entries.len().saturating_sub(most))
+    }
+
     fn counts(&self, server: &str) -> Option<Arc<ServerCounts>> {
         let servers = self.servers.read().unwrap_or_else(PoisonError::into_inner);
         servers.get(server).cloned()
@@ -132,11 +164,39 @@ impl Observer {
 
     /// Tells those who watch; where nobody does, there is nothing to tell.
     fn tell(&self, event: impl FnOnce() -> EngineEvent) {
-        if let Some(events) = self.events.get()
-            && events.receiver_count() > 0
-        {
-            // An error means that the last one has just gone.
-            let _ = events.send(Arc::new(event()));
+        let events = self.events.get();
+        if events.is_some_and(|events| events.receiver_count() > 0) {
+            self.send(Arc::new(event()));
+        }
+    }
+
+    /// Tells those who watch, and keeps it for those who ask later.
+    fn note(&self, event: impl FnOnce() -> EngineEvent) {
+        let Some(recent) = &self.recent else {
+            return self.tell(event);
+        };
+        let event = Arc::new(event());
+        recent.keep(SystemTime::now(), Arc::clone(&event));
+        self.send(event);
+    }
+
+    fn send(&self, event: Arc<EngineEvent>) {
+        if let Some(events) = self.events.get() {
+            // An error means that nobody is there.
+            let _ = events.send(event);
+        }
+    }
+
+    /// A call. The names are those of the agent, the server, the tool and what it is tied to.
+    fn call(&self, names: [&str; 4], outcome: &str, duration_ms: u64) -> EngineEvent {
+        let [agent, server, tool, correlation] = names.map(|name| self.shown(name, NAME));
+        EngineEvent::Call {
+            agent,
+            server,
+            tool,
+            outcome: outcome.to_owned(),
+            duration_ms,
+            correlation,
         }
     }
 
@@ -150,7 +210,7 @@ impl ServersListener for Observer {
     fn server(&self, names: &[String], state: &ServerState) {
         // Whoever watches knows names, and not which of them share a process.
         for name in names {
-            self.tell(|| EngineEvent::Server {
+            self.note(|| EngineEvent::Server {
                 server: name.clone(),
                 state: shown_status(state.status),
                 error: state
@@ -162,8 +222,13 @@ impl ServersListener for Observer {
     }
 
     fn restarted(&self, names: &[String]) {
-        for counts in names.iter().filter_map(|name| self.counts(name)) {
-            counts.restarted();
+        for name in names {
+            if let Some(counts) = self.counts(name) {
+                counts.restarted();
+            }
+            self.note(|| EngineEvent::Restarted {
+                server: name.clone(),
+            });
         }
     }
 
@@ -171,13 +236,12 @@ impl ServersListener for Observer {
         if let Some(counts) = self.counts(entry.server) {
             counts.called(entry.outcome, reached.then_some(entry.duration));
         }
-        self.tell(|| EngineEvent::Call {
-            agent: self.shown(entry.agent, NAME),
-            server: self.shown(entry.server, NAME),
-            tool: self.shown(entry.tool, NAME),
-            outcome: entry.outcome.as_str().to_owned(),
-            duration_ms: milliseconds(entry.duration),
-            correlation: self.shown(entry.correlation, NAME),
+        self.tell(|| {
+            self.call(
+                [entry.agent, entry.server, entry.tool, entry.correlation],
+                entry.outcome.as_str(),
+                milliseconds(entry.duration),
+            )
         });
     }
 }

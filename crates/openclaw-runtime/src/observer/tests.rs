@@ -179,6 +179,67 @@ fn every_name_of_a_server_is_told_of() {
     }
 }
 
+/// A call of a server, as the log has it.
+fn audited(time: &str, tool: &str) -> AuditedCall {
+    AuditedCall {
+        time: time.to_owned(),
+        agent: "main".to_owned(),
+        server: "a".to_owned(),
+        tool: tool.to_owned(),
+        outcome: "ok".to_owned(),
+        duration_ms: 1,
+        correlation: "c".to_owned(),
+    }
+}
+
+#[test]
+fn a_restart_is_told_to_those_who_watch_and_to_those_who_come_later() {
+    let observer = Observer::new(&config(&["a"]), Redactor::new()).remembering();
+    let mut events = observer.watch();
+    observer.restarted(&["a".to_owned(), "never".to_owned()]);
+    let restarted = |server: &str| EngineEvent::Restarted {
+        server: server.to_owned(),
+    };
+    let wanted = [restarted("a"), restarted("never")];
+    let told = [events.try_recv().unwrap(), events.try_recv().unwrap()];
+    assert_eq!(told.map(|event| (*event).clone()), wanted);
+    let kept = observer.activity(Vec::new(), 10).into_iter();
+    assert_eq!(kept.map(|entry| entry.event).collect::<Vec<_>>(), wanted);
+    assert_eq!(one(&observer, "a").unwrap().restarts, 1);
+}
+
+#[test]
+fn calls_are_put_between_what_is_remembered_by_their_time() {
+    let observer = Observer::new(&config(&["a"]), Redactor::new()).remembering();
+    // Calls that are told are not remembered: they are in the log.
+    call("a", CallOutcome::Ok, Duration::ZERO, true)(&observer);
+    observer.restarted(&["a".to_owned()]);
+    let calls = vec![
+        audited("9999-01-01T00:00:00.001Z", "later"),
+        audited("9999-01-01T00:00:00.000Z", "late"),
+        audited("1970-01-01T00:00:00.000Z", "early"),
+    ];
+    let names = |most| {
+        let entries = observer.activity(calls.clone(), most).into_iter();
+        let names = entries.map(|entry| match entry.event {
+            EngineEvent::Call { tool, .. } => tool,
+            EngineEvent::Restarted { server } => format!("restarted {server}"),
+            other => panic!("{other:?}"),
+        });
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(names(9), ["early", "restarted a", "late", "later"]);
+    assert_eq!(names(3), ["restarted a", "late", "later"]);
+    assert_eq!(names(0), Vec::<String>::new());
+}
+
+#[test]
+fn whoever_is_not_asked_later_remembers_nothing() {
+    let observer = Observer::new(&config(&["a"]), Redactor::new());
+    observer.restarted(&["a".to_owned()]);
+    assert!(observer.activity(Vec::new(), 10).is_empty());
+}
+
 #[test]
 fn the_servers_may_change_while_it_is_asked_how_they_are() {
     let (before, after) = (config(&["a"]), config(&["b"]));

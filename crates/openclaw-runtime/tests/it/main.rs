@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod changing;
 #[cfg(test)]
+mod configuration;
+#[cfg(test)]
 mod enduring;
 #[cfg(test)]
 mod gateway;
@@ -14,11 +16,15 @@ mod house;
 #[cfg(test)]
 mod identity;
 #[cfg(test)]
+mod importing;
+#[cfg(test)]
 mod lending;
 #[cfg(test)]
 mod observing;
 #[cfg(test)]
 mod reloading;
+#[cfg(test)]
+mod remembering;
 #[cfg(test)]
 mod rereading;
 #[cfg(test)]

@@ -7,18 +7,19 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use openclaw_engine::{
-    AddServer, AddedServer, AgentReport, ApprovalReport, ApprovalRequest, CallReport, CallRequest,
-    ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport, CompletionQuery,
-    CompletionReport, ContentsReport, Credentials, DefinitionsReport, DeletedSession, Engine,
-    EngineFailure, GatewayReport, KeptLogin, LendServers, Lender, LoanReport, LoginAnswer,
-    LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery,
-    LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview,
-    Pending, PromptArgumentReport, PromptMessageReport, PromptReport, PromptRequest, PromptSummary,
-    PromptsReport, ReadReport, ReadRequest, RegistrationKind, ReloadReport, RemovedServer,
-    ResourceSummary, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServerReport,
-    ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport, SetServer,
-    ShownState, SkillsQuery, SkillsReport, StatisticsReport, TemplateSummary, ToolReport,
-    ToolsReport, Watcher,
+    ActivityQuery, ActivityReport, AddServer, AddedServer, AgentReport, ApprovalReport,
+    ApprovalRequest, CallReport, CallRequest, ClientMetadata, ClientMetadataQuery, CommandsQuery,
+    CommandsReport, CompletionQuery, CompletionReport, ConfigurationQuery, ConfigurationReport,
+    ContentsReport, Credentials, DefinitionsReport, DeletedSession, Engine, EngineFailure,
+    GatewayReport, ImportReport, ImportRequest, KeptLogin, LendServers, Lender, LoanReport,
+    LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport,
+    LogsQuery, LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession,
+    Overview, Pending, PromptArgumentReport, PromptMessageReport, PromptReport, PromptRequest,
+    PromptSummary, PromptsReport, ReadReport, ReadRequest, RegistrationKind, ReloadReport,
+    RemovedServer, ResourceSummary, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails,
+    ServerReport, ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport,
+    SetServer, ShownState, SkillsQuery, SkillsReport, StatisticsReport, TemplateSummary,
+    ToolReport, ToolsReport, Watcher,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -368,6 +369,14 @@ impl Engine for Canned {
         unknown("unknown-server", &query.server, "")
     }
 
+    fn import(&self, _: ImportRequest) -> Pending<'_, ImportReport> {
+        ready(ImportReport::default())
+    }
+
+    fn configuration(&self, _: ConfigurationQuery) -> Pending<'_, ConfigurationReport> {
+        ready(ConfigurationReport::default())
+    }
+
     fn reload(&self) -> Pending<'_, ReloadReport> {
         ready(ReloadReport::default())
     }
@@ -402,6 +411,10 @@ impl Engine for Canned {
 
     fn statistics(&self) -> Pending<'_, StatisticsReport> {
         ready(StatisticsReport::default())
+    }
+
+    fn activity(&self, _: ActivityQuery) -> Pending<'_, ActivityReport> {
+        ready(ActivityReport::default())
     }
 
     fn watch<'a>(&'a self, _watcher: &'a dyn Watcher) -> Pending<'a, ()> {

@@ -1,6 +1,9 @@
 //! `openclaw config …`
 
 use openclaw_config::{Loaded, Problem, Report, schema};
+use openclaw_definitions::ProblemWords;
+use openclaw_engine::ConfigurationProblem;
+use openclaw_secrets::Redactor;
 use serde_json::{Value as Json, json};
 
 use crate::cli::ConfigCommand;
@@ -28,7 +31,7 @@ fn validate(session: &mut Session<'_>, json: bool) -> Result<Exit, Failure> {
     tracing::debug!(errors, warnings, "configuration checked");
     // The report hides credentials itself; the filter is the second line.
     if json {
-        let text = format!("{:#}\n", report_json(report));
+        let text = format!("{:#}\n", report_json(report, session.redactor));
         session.output.print(&session.redactor.redact(&text))?;
     } else {
         let text = report.render(session.output.is_coloured());
@@ -69,31 +72,29 @@ fn verdict(loaded: &Loaded, errors: usize, warnings: usize) -> String {
 }
 
 /// A report for programs.
-fn report_json(report: &Report) -> Json {
-    let problem = |problem: &Problem| {
-        let position = report.position(problem);
-        let mut object = json!({
-            "file": report.file(problem),
-            "path": problem.path().to_string(),
-            "message": problem.message(),
-            "line": position.map(|position| position.line),
-            "column": position.map(|position| position.column),
-        });
-        if let Some(suggestion) = problem.suggestion() {
-            object["suggestion"] = json!(suggestion);
-        }
-        if let Some(help) = problem.help_text() {
-            object["help"] = json!(help);
-        }
-        object
+fn report_json(report: &Report, redactor: &Redactor) -> Json {
+    let mut words = ProblemWords::new(report, redactor);
+    let mut all = |problems: &mut dyn Iterator<Item = &Problem>| {
+        let all = problems.map(|problem| problem_json(&words.of(problem)));
+        all.collect::<Vec<Json>>()
     };
     let mut object = json!({
         "ok": report.errors().next().is_none(),
-        "errors": report.errors().map(problem).collect::<Vec<Json>>(),
-        "warnings": report.warnings().map(problem).collect::<Vec<Json>>(),
+        "errors": all(&mut report.errors()),
+        "warnings": all(&mut report.warnings()),
     });
     if report.omitted() > 0 {
         object["omitted"] = json!(report.omitted());
+    }
+    object
+}
+
+/// A problem without what is said by the list that it stands in, and by the file.
+fn problem_json(problem: &ConfigurationProblem) -> Json {
+    let mut object = json!(problem);
+    if let Some(object) = object.as_object_mut() {
+        object.shift_remove("severity");
+        object.shift_remove("source");
     }
     object
 }

@@ -1,93 +1,43 @@
 //! What was taken over from other clients.
 
 use openclaw_content::shown_line;
+use openclaw_engine::{ImportOutcome, ImportedFile, ServerImport};
 use serde_json::{Value as Json, json};
 use unicode_width::UnicodeWidthStr;
 
-use crate::render::{LINE, Page, StoredCredential, Tone, count, credential, name, padded};
+use crate::render::{LINE, Page, Tone, count, credential, name, padded};
 
 /// The columns of a name that stands beside its target.
 const WIDEST: usize = 30;
 
 /// What became of everything that was found.
 #[derive(Debug)]
-pub(crate) struct ImportReport {
-    pub(crate) files: Vec<ImportedFile>,
+pub(crate) struct Imported<'i> {
+    pub(crate) files: &'i [ImportedFile],
     /// Whether nothing was to be written.
     pub(crate) is_rehearsal: bool,
 }
 
-/// What became of the servers of one file.
-#[derive(Debug)]
-pub(crate) struct ImportedFile {
-    pub(crate) client: String,
-    pub(crate) path: String,
-    pub(crate) lines: Vec<ImportLine>,
-    /// What could not be used, and why.
-    pub(crate) problems: Vec<String>,
-}
-
-/// What became of a server.
-#[derive(Debug)]
-pub(crate) struct ImportLine {
-    pub(crate) name: String,
-    pub(crate) outcome: ImportOutcome,
-}
-
-#[derive(Debug)]
-pub(crate) enum ImportOutcome {
-    /// It is taken over, and written unless that was not wanted or needed.
-    Taken {
-        target: String,
-        notes: Vec<String>,
-        /// Its credentials that the keyring has now, or would have.
-        stored: Vec<StoredCredential>,
-        is_written: bool,
-    },
-    /// It is not, for this reason.
-    Skipped(String),
-}
-
-impl ImportOutcome {
-    /// Says something about a server that is taken over.
-    pub(crate) fn note(&mut self, words: &str) {
-        if let Self::Taken { notes, .. } = self {
-            notes.push(words.to_owned());
-        }
-    }
-
-    /// Says which credentials the keyring has, and whether the server is written.
-    pub(crate) fn set_stored(&mut self, credentials: Vec<StoredCredential>, written: bool) {
-        if let Self::Taken {
-            stored, is_written, ..
-        } = self
-        {
-            *stored = credentials;
-            *is_written = written;
-        }
-    }
-}
-
-impl ImportReport {
+impl Imported<'_> {
     /// For programs.
     pub(crate) fn json(&self) -> Json {
         let (mut imported, mut skipped, mut problems) = (Vec::new(), Vec::new(), Vec::new());
-        for file in &self.files {
+        for file in self.files {
             let (from, path) = (&file.client, &file.path);
-            for line in &file.lines {
+            for line in &file.servers {
                 let name = &line.name;
                 match &line.outcome {
                     ImportOutcome::Taken {
                         target,
                         notes,
                         stored,
-                        is_written,
+                        written,
                     } => imported.push(json!({
                         "name": name, "from": from, "path": path,
                         "target": target, "notes": notes, "stored": stored,
-                        "written": is_written,
+                        "written": written,
                     })),
-                    ImportOutcome::Skipped(reason) => skipped.push(json!({
+                    ImportOutcome::Skipped { reason } => skipped.push(json!({
                         "name": name, "from": from, "path": path, "reason": reason,
                     })),
                 }
@@ -102,28 +52,28 @@ impl ImportReport {
 
     /// Whether there was something, but no server in it.
     pub(crate) fn is_nothing_but_problems(&self) -> bool {
-        self.files.iter().all(|file| file.lines.is_empty())
+        self.files.iter().all(|file| file.servers.is_empty())
             && self.files.iter().any(|file| !file.problems.is_empty())
     }
 
     fn count(&self, counted: impl Fn(&ImportOutcome) -> bool) -> usize {
-        let lines = self.files.iter().flat_map(|file| &file.lines);
+        let lines = self.files.iter().flat_map(|file| &file.servers);
         lines.filter(|line| counted(&line.outcome)).count()
     }
 }
 
 /// By client and file. `config` is the file that is written to.
-pub(crate) fn import(report: &ImportReport, config: &str, page: Page) -> String {
+pub(crate) fn import(report: &Imported<'_>, config: &str, page: Page) -> String {
     let files = report.files.iter();
-    let files = files.filter(|file| !file.lines.is_empty() || !file.problems.is_empty());
+    let files = files.filter(|file| !file.servers.is_empty() || !file.problems.is_empty());
     let mut text = String::new();
     for file in files {
         let path = shown_line(&file.path, LINE);
         let client = page.paint(Tone::Strong, &file.client);
         text.push_str(&format!("{client}: {path}\n"));
-        let widths = file.lines.iter().map(|line| name(&line.name).width());
+        let widths = file.servers.iter().map(|line| name(&line.name).width());
         let column = widths.filter(|width| *width <= WIDEST).max().unwrap_or(0) + 4;
-        for line in &file.lines {
+        for line in &file.servers {
             text.push_str(&server(line, column, page));
         }
         for problem in &file.problems {
@@ -137,7 +87,7 @@ pub(crate) fn import(report: &ImportReport, config: &str, page: Page) -> String 
     text
 }
 
-fn server(line: &ImportLine, column: usize, page: Page) -> String {
+fn server(line: &ServerImport, column: usize, page: Page) -> String {
     let margin = " ".repeat(column);
     let shown = name(&line.name);
     let beginning = if shown.width() + 4 <= column {
@@ -150,13 +100,13 @@ fn server(line: &ImportLine, column: usize, page: Page) -> String {
             target,
             notes,
             stored,
-            is_written,
+            written,
         } => {
             let mut text = format!("{beginning}{}\n", page.line(target, column));
             for note in notes {
                 text.push_str(&format!("{margin}note: {}\n", shown_line(note, LINE)));
             }
-            let verb = if *is_written {
+            let verb = if *written {
                 "stored in"
             } else {
                 "would be stored in"
@@ -166,22 +116,22 @@ fn server(line: &ImportLine, column: usize, page: Page) -> String {
             }
             text
         }
-        ImportOutcome::Skipped(reason) => {
+        ImportOutcome::Skipped { reason } => {
             let word = page.paint(Tone::Attention, "skipped:");
             format!("{beginning}{word} {}\n", shown_line(reason, LINE))
         }
     }
 }
 
-fn summary(report: &ImportReport, config: &str) -> String {
+fn summary(report: &Imported<'_>, config: &str) -> String {
     let taken = report.count(|outcome| matches!(outcome, ImportOutcome::Taken { .. }));
     let written = report.count(|outcome| {
-        let ImportOutcome::Taken { is_written, .. } = outcome else {
+        let ImportOutcome::Taken { written, .. } = outcome else {
             return false;
         };
-        *is_written
+        *written
     });
-    let skipped = report.count(|outcome| matches!(outcome, ImportOutcome::Skipped(_)));
+    let skipped = report.count(|outcome| matches!(outcome, ImportOutcome::Skipped { .. }));
     if taken + skipped == 0 {
         return "no servers of other MCP clients were found; name a client or a file with \
                 `--from`\n"

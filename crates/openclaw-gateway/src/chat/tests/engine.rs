@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use openclaw_engine::{
-    AddServer, AddedServer, AgentReport, ApprovalReport, ApprovalRequest, Audience, CallReport,
-    CallRequest, ClientMetadata, ClientMetadataQuery, CommandsQuery, CommandsReport,
-    CompletionQuery, CompletionReport, Credentials, DefinitionsReport, DeletedSession, Engine,
-    EngineFailure, GatewayReport, LendServers, Lender, LoanReport, LoginAnswer, LoginOffer,
-    LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport,
-    ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview, Pending,
-    PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
+    ActivityQuery, ActivityReport, AddServer, AddedServer, AgentReport, ApprovalReport,
+    ApprovalRequest, Audience, CallReport, CallRequest, ClientMetadata, ClientMetadataQuery,
+    CommandsQuery, CommandsReport, CompletionQuery, CompletionReport, ConfigurationQuery,
+    ConfigurationReport, Credentials, DefinitionsReport, DeletedSession, Engine, EngineFailure,
+    GatewayReport, ImportReport, ImportRequest, LendServers, Lender, LoanReport, LoginAnswer,
+    LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery,
+    LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview,
+    Pending, PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
     RemovedServer, ReplyEngine, ReplyEvent, ReplyPart, ReplyReport, ReplyRequest, ResourcesReport,
     SecretsQuery, SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionChoice,
     SessionTranscript, SessionsQuery, SessionsReport, SetServer, SkillsQuery, SkillsReport,
@@ -319,6 +320,8 @@ impl Engine for Scripted {
         add_server(AddServer) -> AddedServer;
         set_server(SetServer) -> AddedServer;
         remove_server(OneServer) -> RemovedServer;
+        configuration(ConfigurationQuery) -> ConfigurationReport;
+        import(ImportRequest) -> ImportReport;
         reload() -> ReloadReport;
         sessions(SessionsQuery) -> SessionsReport;
         lend(LendServers) -> LoanReport;
@@ -326,6 +329,7 @@ impl Engine for Scripted {
         delete_session(OneSession) -> DeletedSession;
         models(ModelsQuery) -> ModelsReport;
         statistics() -> StatisticsReport;
+        activity(ActivityQuery) -> ActivityReport;
         secrets(SecretsQuery) -> SecretsReport;
         logins(LoginsQuery) -> LoginsReport;
         begin_login(LoginRequest) -> LoginOffer;

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use openclaw_config::{Config, ConfiguredServer, written_server};
-use openclaw_definitions::{NewServer, Recognised, refers_to_keyring};
 use serde_json::Value as Json;
 
-use crate::commands::Session;
-use crate::commands::mcp::import::Import;
-use crate::failure::Failure;
+use crate::attendant::Attendant;
+use crate::credentials::refers_to_keyring;
+use crate::failure::DefinitionError;
+use crate::importing::Import;
+use crate::keeping::Recognised;
+use crate::typed::NewServer;
 
 /// How a server stands to the configuration.
 pub(super) enum Standing {
@@ -29,16 +31,19 @@ impl Import<'_> {
     /// makes no other server of it.
     pub(super) async fn standing(
         &mut self,
-        session: &mut Session<'_>,
         trial: &Config,
         server: &NewServer,
-    ) -> Result<Standing, Failure> {
+        attendant: &mut impl Attendant,
+    ) -> Result<Standing, DefinitionError> {
         let name = server.name.as_str();
         let standing = self.standing_of(trial, name);
         if !matches!(standing, Standing::Other) {
             return Ok(standing);
         }
-        let Some(written) = written_server(&session.location()?, &server.name) else {
+        let wanted = server.name.clone();
+        let definitions = &self.definitions;
+        let written = definitions.elsewhere(move |it| written_server(it.location(), &wanted));
+        let Some(written) = written.await? else {
             return Ok(standing);
         };
         if Json::Object(server.entry.0.clone()) == written {
@@ -48,11 +53,9 @@ impl Import<'_> {
         if !refers_to_keyring(&server.entry, &written) {
             return Ok(standing);
         }
-        let keyring = self.keyring(session).await?;
-        let mut waiting = keyring.patience.with(session.output);
-        let recognised = keyring.keeper.recognised(server, &written, &mut waiting);
-        let recognised = recognised.await;
-        let entry = match recognised.map_err(|error| keyring.patience.failure(error))? {
+        let keyring = self.keyring(attendant).await?;
+        let recognised = keyring.keeper.recognised(server, &written, attendant);
+        let entry = match recognised.await? {
             Recognised::Entry(entry) => entry,
             Recognised::Unknown(reason) => return Ok(Standing::Unknown(reason)),
         };
