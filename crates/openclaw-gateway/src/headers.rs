@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 const API: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 /// For the page: everything comes from here, and nothing stands in the page itself.
 const PAGE: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-                    font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; \
+                    media-src data:; connect-src 'self'; base-uri 'none'; \
                     form-action 'none'; frame-ancestors 'none'";
 
 /// What is answered with.

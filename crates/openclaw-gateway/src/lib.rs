@@ -15,6 +15,7 @@
 //! | `headers` | what every answer says to browsers | |
 //! | `problem` | errors in their one shape | |
 //! | `routes` | the table of what can be asked, and the answers | how engines answer |
+//! | `page` | the control page, whose files are in `page/` beside the source | what it asks for |
 //! | `chat` | the agent behind OpenAI's chat completions | |
 //! | `metrics` | numbers for those who collect them | |
 //! | `follow` | when the configuration is to be read anew | reading it |
@@ -30,6 +31,7 @@ mod entrance;
 mod follow;
 mod headers;
 mod metrics;
+mod page;
 mod problem;
 mod routes;
 mod serve;

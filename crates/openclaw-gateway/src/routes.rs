@@ -19,7 +19,7 @@ use crate::door::Access;
 use crate::headers::{self, Kind};
 use crate::problem::{JSON, Problem};
 use crate::visit::Visit;
-use crate::{chat, metrics};
+use crate::{chat, metrics, page};
 pub(crate) use health::Judged;
 
 /// How large a request may be.
@@ -154,8 +154,11 @@ const POST: &[&str] = &["post"];
 
 /// Everything that can be asked.
 pub(crate) static TABLE: &[Route] = &[
-    Route::new("/", GET, |_| answering(ready(documents::page()))).page(),
-    Route::new("/page.css", GET, |_| answering(ready(documents::style()))).page(),
+    Route::new("/", GET, |it| answering(ready(page::answer(&it)))).page(),
+    Route::new("/page/{*file}", GET, |it| {
+        answering(ready(page::answer(&it)))
+    })
+    .page(),
     Route::new("/health", GET, |it| answering(health::answer(it))).access(Access::More),
     Route::new("/metrics", GET, |it| answering(metrics::answer(it))),
     Route::new("/openapi.json", GET, |_| {

@@ -1,4 +1,4 @@
-//! What is the same for everybody: the page, the description of the interface, and the document about us.
+//! What is the same for everybody: the description of the interface, and the document about us.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -8,19 +8,6 @@ use url::Url;
 use super::json;
 use crate::problem::Problem;
 use crate::visit::Visit;
-
-/// The page.
-pub(super) fn page() -> impl IntoResponse {
-    text(
-        "text/html; charset=utf-8",
-        include_str!("../page/index.html"),
-    )
-}
-
-/// How the page looks.
-pub(super) fn style() -> impl IntoResponse {
-    text("text/css; charset=utf-8", include_str!("../page/page.css"))
-}
 
 /// The description of the interface.
 pub(super) fn openapi() -> impl IntoResponse {

@@ -37,7 +37,8 @@ fn a_path_means_one_route_at_most_and_parts_of_it_may_be_names() {
         let path = route
             .path
             .replace("{name}", "a%20b")
-            .replace("{*id}", "a/b");
+            .replace("{*id}", "a/b")
+            .replace("{*file}", "a/b.js");
         assert_eq!(meant(&path), Some(route.path));
         let all = TABLE.iter().filter(|it| it.is_at(&path));
         assert_eq!(all.count(), 1, "{path}");

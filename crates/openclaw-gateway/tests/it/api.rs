@@ -21,7 +21,10 @@ async fn everything_is_answered_as_it_is_described() {
     .await;
     for (asked, path, status) in [
         ("/", "/", 200),
-        ("/page.css", "/page.css", 200),
+        ("/page/page.css", "/page/{file}", 200),
+        ("/page/views/chat.js", "/page/{file}", 200),
+        ("/page/views/../chat.js", "/page/{file}", 404),
+        ("/page/jsconfig.json", "/page/{file}", 404),
         ("/health", "/health", 200),
         ("/metrics", "/metrics", 200),
         ("/openapi.json", "/openapi.json", 200),
@@ -346,9 +349,12 @@ async fn the_page_needs_no_token_and_has_nothing_of_its_own_that_runs() {
         "{policy}"
     );
     assert!(policy.contains("frame-ancestors 'none'"));
-    for forbidden in ["<script", "style=", "<style", "onclick"] {
+    for forbidden in ["<script>", "style=", "<style", "onclick"] {
         assert!(!page.body.contains(forbidden), "{forbidden}");
     }
+    // What it runs is a file of the gateway.
+    assert_eq!(page.body.matches("<script").count(), 1);
+    assert!(page.body.contains(" src=\"/page/start.js\""));
 }
 
 #[tokio::test]

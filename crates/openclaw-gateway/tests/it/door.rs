@@ -69,7 +69,7 @@ async fn without_the_token_nothing_is_told_and_nothing_is_done() {
         let answer = gateway.ask(method, path, &[JSON], "").await;
         assert_eq!(answer.status, 401, "{path}");
     }
-    for path in ["/", "/page.css", "/health", "/openapi.json"] {
+    for path in ["/", "/page/page.css", "/health", "/openapi.json"] {
         assert_eq!(
             gateway.ask("GET", path, &[], "").await.status,
             200,
