@@ -20,6 +20,19 @@ pub(crate) fn chunk(text: impl Into<String>) -> ContentChunk {
     ContentChunk::new(ContentBlock::Text(TextContent::new(text)))
 }
 
+/// A sentence that looks the same where Markdown is read: in it are words of servers, which could put a link or a
+/// picture there as if the agent had said it.
+pub(crate) fn without_markup(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '\\' | '[' | ']' | '<' | '>' | '*' | '_') {
+            plain.push('\\');
+        }
+        plain.push(character);
+    }
+    plain
+}
+
 /// Warns a person, now.
 pub(crate) async fn warn(
     office: &Office,
@@ -34,6 +47,7 @@ pub(crate) async fn warn(
         SessionUpdate::Notice(Notice::new(NoticeSeverity::Warning, text))
     } else {
         // A paragraph of its own, whatever is said before and after it.
+        let text = without_markup(&text);
         SessionUpdate::AgentMessageChunk(chunk(format!("\n\n{text}\n\n")))
     };
     // Whoever is gone needs no warning.

@@ -111,9 +111,10 @@ impl Office {
         session.is_some_and(|session| session.notices.is_some())
     }
 
-    /// A number that no other turn of this process has.
-    pub(crate) fn next_turn(&self) -> u64 {
-        self.turns.fetch_add(1, Ordering::Relaxed) + 1
+    /// A name that no other turn has: neither of this process, nor of another that had the same sessions.
+    pub(crate) fn next_turn(&self) -> String {
+        let number = self.turns.fetch_add(1, Ordering::Relaxed) + 1;
+        format!("{:.8}-{number}", self.lender.id)
     }
 
     /// The session of this name, which is open.

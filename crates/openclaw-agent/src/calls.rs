@@ -85,9 +85,7 @@ impl Caller<'_> {
             title.or(definition.annotations.title.as_ref())
         });
         let effect = match tool {
-            Some(tool) if tool.prepared.definition.annotations.read_only == Some(true) => {
-                ToolEffect::Reads
-            }
+            Some(tool) if self.plan.is_read_only(tool) => ToolEffect::Reads,
             Some(_) => ToolEffect::Unknown,
             None => effect_of_own(name),
         };

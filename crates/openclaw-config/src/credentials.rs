@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use openclaw_secrets::{REDACTED, Secret, is_credential_name, looks_like_credential};
+use openclaw_secrets::{
+    REDACTED, Secret, is_credential_name, looks_like_credential, may_be_credential,
+};
 use serde_json::{Map, Value as Json, json};
 use url::Url;
 
@@ -75,11 +77,12 @@ fn secret_of(value: &ConfigValue) -> Option<Secret> {
 }
 
 impl Server {
-    /// The credentials that stand in its definition itself. Of one that is lent, every value may be one.
+    /// The credentials that stand in its definition itself. Of one that is lent, those that may be some: what
+    /// is found here is hidden from models as well, and they need plain words and paths.
     pub fn credentials(&self) -> Vec<Secret> {
         let mut found = Vec::new();
         let collect = match self.place {
-            Place::Session => collect_all,
+            Place::Session => collect_possible,
             _ => collect,
         };
         match &self.launch {
@@ -105,9 +108,12 @@ impl Server {
     }
 }
 
-/// Adds all values that stand there themselves.
-fn collect_all(values: &BTreeMap<String, ConfigValue>, found: &mut Vec<Secret>) {
-    found.extend(values.values().filter_map(secret_of));
+/// Adds those values that may be credentials.
+fn collect_possible(values: &BTreeMap<String, ConfigValue>, found: &mut Vec<Secret>) {
+    let values = values.iter();
+    let values = values.filter_map(|(name, value)| Some((name, secret_of(value)?)));
+    let possible = values.filter(|(name, value)| may_be_credential(name, value.expose()));
+    found.extend(possible.map(|(_, value)| value));
 }
 
 /// Adds those values that are credentials.

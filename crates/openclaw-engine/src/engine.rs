@@ -15,6 +15,7 @@ use crate::logins::{
     ClientMetadata, ClientMetadataQuery, LoginAnswer, LoginOffer, LoginReport, LoginRequest,
     LoginsQuery, LoginsReport, LogoutReport, OneLogin,
 };
+use crate::looking::{LookQuery, LookReport};
 use crate::models::{ModelsQuery, ModelsReport};
 use crate::overview::Overview;
 use crate::prompts::{PromptReport, PromptRequest, PromptsReport};
@@ -108,6 +109,8 @@ pub trait Engine: ReplyEngine {
     fn statistics(&self) -> Pending<'_, StatisticsReport>;
     /// What happened lately. Nothing is started for it.
     fn activity(&self, query: ActivityQuery) -> Pending<'_, ActivityReport>;
+    /// What can be seen of servers right now. Nothing is started for it.
+    fn look(&self, query: LookQuery) -> Pending<'_, LookReport>;
     /// Tells what happens from now on, until whoever asks drops it.
     fn watch<'a>(&'a self, watcher: &'a dyn Watcher) -> Pending<'a, ()>;
     /// Whether the secrets of the configuration can be had; each is asked for.

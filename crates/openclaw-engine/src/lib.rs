@@ -9,6 +9,7 @@
 //! | `engine` | what can be asked | how it is answered |
 //! | `failure` | why something was not done, and whose fault it is | formatting for terminals |
 //! | `servers` | servers and how they are | |
+//! | `looking` | what can be seen without starting anything | |
 //! | `tools` | tools, and calls of them | |
 //! | `resources`, `prompts` | what else servers offer | |
 //! | `loans` | servers that somebody lends to a session | |
@@ -37,6 +38,7 @@ mod failure;
 mod imports;
 mod loans;
 mod logins;
+mod looking;
 mod models;
 mod overview;
 mod prompts;
@@ -71,6 +73,7 @@ pub use logins::{
     ClientMetadata, ClientMetadataQuery, KeptLogin, LoginAnswer, LoginOffer, LoginReport,
     LoginRequest, LoginsQuery, LoginsReport, LogoutReport, OneLogin, RegistrationKind,
 };
+pub use looking::{LookQuery, LookReport};
 pub use models::{ModelReport, ModelsQuery, ModelsReport};
 pub use overview::{AgentReport, Credentials, GatewayReport, Overview};
 pub use prompts::{

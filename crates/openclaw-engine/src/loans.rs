@@ -110,6 +110,9 @@ pub struct LentReport {
     pub name: Option<String>,
     /// Why it can't be used.
     pub problem: Option<String>,
+    /// The names of its variables that it does not get.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 #[cfg(test)]

@@ -11,6 +11,9 @@ pub struct ServersQuery {
     /// Whether to wait until each server is ready or will not be so soon. Without it the answer
     /// is how they are right now; starting goes on.
     pub wait: bool,
+    /// Those that are started and waited for; all if none are named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servers: Option<Vec<String>>,
 }
 
 /// Names one server of an agent.

@@ -11,12 +11,12 @@ use openclaw_engine::{
     CommandsReport, CompletionQuery, CompletionReport, ConfigurationQuery, ConfigurationReport,
     DefinitionsReport, DeletedSession, Engine, EngineFailure, ImportReport, ImportRequest,
     LendServers, Lender, LoanReport, LoginAnswer, LoginOffer, LoginReport, LoginRequest,
-    LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport, ModelsQuery, ModelsReport,
-    OfServer, OneLogin, OneServer, OneSession, Overview, Pending, PromptReport, PromptRequest,
-    PromptsReport, ReadReport, ReadRequest, ReloadReport, RemovedServer, ReplyEngine, ReplyReport,
-    ReplyRequest, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServersQuery,
-    ServersReport, SessionTranscript, SessionsQuery, SessionsReport, SetServer, SkillsQuery,
-    SkillsReport, StatisticsReport, ToolsReport, Watcher,
+    LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport, LookQuery, LookReport,
+    ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview, Pending,
+    PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
+    RemovedServer, ReplyEngine, ReplyReport, ReplyRequest, ResourcesReport, SecretsQuery,
+    SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionTranscript, SessionsQuery,
+    SessionsReport, SetServer, SkillsQuery, SkillsReport, StatisticsReport, ToolsReport, Watcher,
 };
 use serde::de::DeserializeOwned;
 
@@ -113,6 +113,7 @@ table! {
     models(query: ModelsQuery) -> ModelsReport, None;
     overview() -> Overview, None;
     statistics() -> StatisticsReport, None;
+    look(query: LookQuery) -> LookReport, None;
     activity(query: ActivityQuery) -> ActivityReport, None;
     secrets(query: SecretsQuery) -> SecretsReport, None;
     logins(query: LoginsQuery) -> LoginsReport, None;

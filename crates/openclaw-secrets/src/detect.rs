@@ -30,6 +30,13 @@ pub fn looks_like_credential(name: &str, value: &str) -> bool {
     is_credential_value(value) || (is_credential_name(name) && !is_plainly_harmless(value))
 }
 
+/// Says whether a value may be a credential although nothing calls it one: it looks like one, or like
+/// nothing that a person writes.
+pub fn may_be_credential(name: &str, value: &str) -> bool {
+    let is_random = || shapes::looks_random(value.as_bytes()) && !is_path(value);
+    looks_like_credential(name, value) || is_random()
+}
+
 fn is_plainly_harmless(value: &str) -> bool {
     let value = without_scheme(value.trim());
     // `password` is a common word and, as a password, a credential all the same.
@@ -138,6 +145,24 @@ mod tests {
             ("DATABASE_URL", "postgresql://localhost/db"),
         ] {
             assert!(!looks_like_credential(name, value), "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_calls_a_credential_may_be_one_by_its_looks() {
+        for value in ["8f3a9c04d2b17e6655aa01bc", "aB1cD2eF3gH4iJ5kL6mN"] {
+            assert!(may_be_credential("WORKSPACE", value), "{value}");
+        }
+        assert!(may_be_credential("API_TOKEN", "hunter2-hunter2"));
+        for value in [
+            "application/json",
+            "/home/ada/project",
+            "quiet-harbour",
+            "verbose",
+            "https://mcp.example/v1",
+            "4096",
+        ] {
+            assert!(!may_be_credential("ACCEPT", value), "{value}");
         }
     }
 }

@@ -20,7 +20,9 @@ mod reference;
 mod secret;
 mod shapes;
 
-pub use detect::{is_credential_name, is_credential_value, looks_like_credential};
+pub use detect::{
+    is_credential_name, is_credential_value, looks_like_credential, may_be_credential,
+};
 pub use gathered::{Gathered, TooMany};
 pub use redactor::{Learned, Redactor};
 pub use reference::{

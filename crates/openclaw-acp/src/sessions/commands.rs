@@ -1,5 +1,7 @@
 //! What can be typed behind a slash in a session.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use agent_client_protocol::Client;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
@@ -13,16 +15,15 @@ use crate::notices::BESIDE;
 use crate::office::Office;
 use crate::problems::soon;
 
-/// Tells an editor what can be typed.
+/// Tells an editor what can be typed, unless that is what it was told last.
 pub(super) async fn announce(
     office: &Office,
     session: &Session,
-    agent: Option<&str>,
     connection: &ConnectionTo<Client>,
 ) {
-    let query = CommandsQuery {
-        agent: agent.map(ToOwned::to_owned),
-    };
+    // By the name of the session, which may have servers of its own.
+    let agent = session.record().key.or_else(|| session.agent());
+    let query = CommandsQuery { agent };
     let report = match soon(office.engine.commands(query)).await {
         Ok(report) => report,
         Err(failure) => {
@@ -30,6 +31,13 @@ pub(super) async fn announce(
             return;
         }
     };
+    let mut hasher = DefaultHasher::new();
+    for command in &report.commands {
+        (&command.name, &command.description, &command.usage).hash(&mut hasher);
+    }
+    if !session.announces(hasher.finish()) {
+        return;
+    }
     let bytes = report.commands.iter().map(|command| {
         BESIDE + command.description.len() + command.usage.as_ref().map_or(0, String::len)
     });

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::loans::{introduce, lend_kept};
+use super::loans::{LENT_AGAIN, introduce, lend_kept, not_lent_again};
 use super::session::Session;
 use crate::notices::warn;
 use crate::office::Office;
@@ -105,13 +105,12 @@ async fn lend_again(office: &Arc<Office>, session: &Session, connection: &Connec
     };
     let lent = timeout(ATTEMPTS, attempts).await.ok().flatten();
     if let Some((agent, names)) = lent {
-        let text = "The servers of the editor are lent again";
-        warn(office, session, connection, text).await;
+        warn(office, session, connection, LENT_AGAIN).await;
         introduce(office, session, agent, &names, connection).await;
         return;
     }
     let why = why.as_ref().map(words);
     let why = why.unwrap_or_else(|| "it takes too long".to_owned());
-    let text = format!("The servers of the editor can't be lent again: {why}");
-    warn(office, session, connection, &text).await;
+    session.loan.lock().await.give_up();
+    warn(office, session, connection, &not_lent_again(&why)).await;
 }

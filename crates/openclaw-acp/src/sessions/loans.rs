@@ -8,6 +8,7 @@ use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{EnvVariable, HttpHeader, McpServer};
 use openclaw_engine::{
     EngineFailure, LendServers, LentLaunch, LentServer, LentValue, LoanReport, ServersQuery,
+    ShownState,
 };
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::timeout;
@@ -24,6 +25,14 @@ use crate::problems::{soon, words};
 /// How long servers are waited for. Nobody else waits meanwhile.
 const STARTING: Duration = Duration::from_mins(5);
 
+/// What a person is told when lost servers are there again.
+pub(super) const LENT_AGAIN: &str = "The servers of the editor are lent again";
+
+/// What a person is told when they are not.
+pub(super) fn not_lent_again(why: &str) -> String {
+    format!("The servers of the editor can't be lent again: {why}")
+}
+
 /// What is lent to a session.
 #[derive(Debug, Default)]
 pub(crate) struct Loan {
@@ -34,6 +43,8 @@ pub(crate) struct Loan {
     held: Option<Held>,
     /// Told when the engine has forgotten who lent it; none if it was not lent, or is being lent again.
     ended: Option<CancellationToken>,
+    /// Whether it was lost and could not be lent again. It is tried once more with the next prompt.
+    is_given_up: bool,
 }
 
 impl Loan {
@@ -41,6 +52,11 @@ impl Loan {
     pub(super) fn is_lost(&mut self) -> bool {
         let ended = self.ended.take_if(|ended| ended.is_cancelled());
         ended.is_some() && !self.servers.is_empty()
+    }
+
+    /// Notes that it could not be lent again.
+    pub(super) fn give_up(&mut self) {
+        self.is_given_up = true;
     }
 
     /// The agent that is asked about a session. What is lent is known only to those who ask by the name of the
@@ -81,11 +97,47 @@ pub(super) async fn introduce(
     names: &[String],
     connection: &ConnectionTo<Client>,
 ) {
-    announce(office, session, agent.as_deref(), connection).await;
+    announce(office, session, connection).await;
     if !names.is_empty() {
-        watch(office, session, agent.as_deref(), names, connection).await;
-        announce(office, session, agent.as_deref(), connection).await;
+        watch(office, session, agent.clone(), names, connection).await;
+        announce(office, session, connection).await;
     }
+    // The others are started as well, since the first prompt will need them, and bring prompts along. How they
+    // do is for the agent to say.
+    let query = ServersQuery {
+        agent,
+        wait: true,
+        ..ServersQuery::default()
+    };
+    let _ = timeout(STARTING, office.engine.servers(query)).await;
+    announce(office, session, connection).await;
+}
+
+/// Says what can be typed in a session, if that is something else now.
+pub(crate) async fn announce_news(
+    office: &Office,
+    session: &Session,
+    connection: &ConnectionTo<Client>,
+) {
+    let work = announce(office, session, connection);
+    session.gone.run_until_cancelled(work).await;
+}
+
+/// Waits until servers are lent that are being lent. Those that were lost are tried once more.
+pub(crate) async fn settled(
+    office: &Arc<Office>,
+    session: &Session,
+    connection: &ConnectionTo<Client>,
+) {
+    let mut loan = session.loan.lock().await;
+    if !loan.is_given_up {
+        return;
+    }
+    let text = match lend_kept(office, session, &mut loan, connection).await {
+        Ok(_) => LENT_AGAIN.to_owned(),
+        Err(failure) => not_lent_again(&words(&failure)),
+    };
+    warn(office, session, connection, &text).await;
 }
 
 /// Lends servers. Returns the names of those that can be used.
@@ -98,6 +150,7 @@ async fn lend(
 ) -> Vec<String> {
     loan.servers = servers.into_iter().filter_map(lent).collect();
     loan.ended = None;
+    loan.is_given_up = false;
     match lend_kept(office, session, loan, connection).await {
         Ok(names) => names,
         Err(failure) => {
@@ -122,6 +175,7 @@ pub(super) async fn lend_kept(
     let report = ask(office, session, loan.servers.clone()).await?;
     loan.is_lent = !loan.servers.is_empty();
     loan.ended = Some(ended);
+    loan.is_given_up = false;
     if session.learn_key(&report.session_key) {
         office.keep_record(session).await;
     }
@@ -131,6 +185,14 @@ pub(super) async fn lend_kept(
             let text = format!(
                 "The server {} of the editor can't be used: {problem}",
                 server.asked
+            );
+            warn(office, session, connection, &text).await;
+        }
+        if !server.left_out.is_empty() {
+            let text = format!(
+                "The server {} of the editor starts without these variables, which decide what it loads: {}",
+                server.asked,
+                server.left_out.join(", ")
             );
             warn(office, session, connection, &text).await;
         }
@@ -170,13 +232,14 @@ async fn ask(
 async fn watch(
     office: &Office,
     session: &Session,
-    agent: Option<&str>,
+    agent: Option<String>,
     names: &[String],
     connection: &ConnectionTo<Client>,
 ) {
     let query = ServersQuery {
-        agent: agent.map(ToOwned::to_owned),
+        agent,
         wait: true,
+        servers: Some(names.to_vec()),
     };
     let report = match timeout(STARTING, office.engine.servers(query)).await {
         Ok(Ok(report)) => report,
@@ -194,7 +257,7 @@ async fn watch(
     };
     let lent = report.servers.iter();
     let lent = lent.filter(|server| names.contains(&server.name));
-    for server in lent.filter(|server| server.state.is_trouble()) {
+    for server in lent.filter(|server| server.state != ShownState::Ready) {
         let state = server.state.as_str();
         let why = server.error.as_deref().unwrap_or(state);
         let text = format!("The server {} can't be used: {why}", server.name);

@@ -17,7 +17,7 @@ mod closing;
 mod commands;
 mod lender;
 mod listing;
-mod loans;
+pub(crate) mod loans;
 mod mode;
 mod opening;
 mod record;

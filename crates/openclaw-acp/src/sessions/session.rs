@@ -36,6 +36,8 @@ struct State {
     record: Record,
     /// Stops the turn.
     cancellation: CancellationToken,
+    /// What the editor was told last can be typed, as a number.
+    announced: Option<u64>,
 }
 
 /// The one turn that a session has at a time.
@@ -60,6 +62,7 @@ impl Session {
                 mode: earlier.map_or_else(Mode::default, Self::mode),
                 record,
                 cancellation: gone.child_token(),
+                announced: None,
             }),
             gone,
         }
@@ -110,9 +113,9 @@ impl Session {
         drop(self.turn.lock().await);
     }
 
-    /// Waits until servers are lent that are being lent.
-    pub(crate) async fn loan_settled(&self) {
-        drop(self.loan.lock().await);
+    /// Whether the editor was told something else last, which this takes the place of.
+    pub(super) fn announces(&self, commands: u64) -> bool {
+        self.state().announced.replace(commands) != Some(commands)
     }
 
     /// What is kept of it.

@@ -21,8 +21,8 @@ const TITLE: usize = 200;
 /// The calls of a turn.
 #[derive(Debug)]
 pub(super) struct Calls {
-    /// The number of the turn: the engine's names of calls may be used again in the next one.
-    turn: u64,
+    /// The name of the turn: the engine's names of calls may be used again in the next one.
+    turn: String,
     /// Those that run, with what they are called with.
     running: HashMap<String, Value>,
 }
@@ -38,9 +38,9 @@ pub(super) struct Begun<'a> {
 }
 
 impl Calls {
-    pub(super) fn new(turn: u64) -> Self {
+    pub(super) fn new(turn: &str) -> Self {
         Self {
-            turn,
+            turn: turn.to_owned(),
             running: HashMap::new(),
         }
     }
@@ -87,13 +87,20 @@ impl Calls {
 
     /// The call that a question is about, which waits for the answer.
     pub(super) fn asked(&self, question: &ToolQuestion) -> ToolCallUpdate {
-        let name = question.title.as_deref().unwrap_or(&question.tool);
+        // Its own name as well: a title says whatever the server likes.
+        let name = match &question.title {
+            Some(title) if *title != question.tool => format!("{title} ({})", question.tool),
+            _ => question.tool.clone(),
+        };
         let mut fields = ToolCallUpdateFields::new()
-            .title(title(Some(&question.server), name))
+            .title(title(Some(&question.server), &name))
+            // Editors that are told of no kind guess one, and may allow what looks like reading.
+            .kind(ToolKind::Other)
             .status(ToolCallStatus::Pending)
             .raw_input(self.running.get(&question.id).cloned());
         if let Some(description) = &question.description {
-            fields = fields.content(vec![content(&shown_text(description))]);
+            let words = format!("The server says: {}", shown_text(description));
+            fields = fields.content(vec![content(&words)]);
         }
         ToolCallUpdate::new(self.told_id(&question.id), fields)
     }
@@ -114,11 +121,21 @@ impl Calls {
     }
 }
 
+/// A title. Some editors read Markdown in it, in which a server could put a link or a picture.
 fn title(server: Option<&str>, name: &str) -> String {
-    match server {
+    let title = match server {
         Some(server) => shown_line(&format!("{server}: {name}"), TITLE),
         None => shown_line(name, TITLE),
-    }
+    };
+    let plain = |character| match character {
+        '[' => '(',
+        ']' => ')',
+        '<' => '‹',
+        '>' => '›',
+        '`' => '\'',
+        other => other,
+    };
+    title.chars().map(plain).collect()
 }
 
 fn content(text: &str) -> ToolCallContent {
@@ -142,13 +159,13 @@ mod tests {
             arguments: json!({ "zone": "utc" }).as_object().unwrap().clone(),
         };
         let told = async |item: Item| serde_json::to_value(item.told().await.0).unwrap();
-        let mut calls = Calls::new(7);
+        let mut calls = Calls::new("7");
         let first = told(calls.begin(begun(), Path::new("/"))).await;
         assert_eq!(first["title"], "clock: The time");
         assert_eq!(first["kind"], "read");
         assert_eq!(first["status"], "in_progress");
         assert_eq!(first["rawInput"], json!({ "zone": "utc" }));
-        let second = told(Calls::new(8).begin(begun(), Path::new("/"))).await;
+        let second = told(Calls::new("8").begin(begun(), Path::new("/"))).await;
         assert_ne!(first["toolCallId"], second["toolCallId"]);
         let report = ToolCallReport {
             name: "mcp_clock_now".to_owned(),

@@ -33,7 +33,7 @@ use openclaw_engine::ReplyRequest;
 use crate::notices::{BESIDE, warn};
 use crate::office::Office;
 use crate::problems::{of_failure, refused, words};
-use crate::sessions::{Session, TurnTaken};
+use crate::sessions::{Session, TurnTaken, loans};
 use prompt::Message;
 use running::{Outcome, Turn};
 
@@ -41,6 +41,8 @@ use running::{Outcome, Turn};
 const PATH: usize = 1000;
 /// The code of a failure: the model asked for tools again and again.
 const TOO_MANY_ROUNDS: &str = "too-many-rounds";
+/// The code of a failure: the model does not answer this.
+const REFUSED: &str = "model-refused";
 
 /// Has an agent answer a prompt.
 pub(crate) fn begin(
@@ -82,11 +84,13 @@ pub(crate) fn begin(
         if let Err(error) = responder.respond_with_result(answer) {
             tracing::debug!(%error, "a prompt can't be answered");
         }
+        // Servers that were started for it may have brought prompts along.
+        loans::announce_news(&desk, &session, &connection).await;
     });
 }
 
 async fn answer(
-    office: &Office,
+    office: &Arc<Office>,
     session: &Arc<Session>,
     taken: &TurnTaken,
     request: PromptRequest,
@@ -101,7 +105,7 @@ async fn answer(
             entitle(office, session, &message.title, connection).await;
         }
         // The agent works with the servers that are being lent.
-        session.loan_settled().await;
+        loans::settled(office, session, connection).await;
     };
     if taken.cancelled.run_until_cancelled(ready).await.is_none() {
         return cancelled();
@@ -121,15 +125,21 @@ async fn answer(
             Ok(PromptResponse::new(StopReason::MaxTokens))
         }
         Outcome::Ended(Ok(_)) => Ok(PromptResponse::new(StopReason::EndTurn)),
-        Outcome::Ended(Err(failure)) if failure.code == TOO_MANY_ROUNDS => {
+        // Whoever has cancelled wants to hear that and nothing else.
+        Outcome::Ended(Err(_)) if taken.cancelled.is_cancelled() => cancelled(),
+        Outcome::Ended(Err(failure)) => {
+            let reason = match &*failure.code {
+                TOO_MANY_ROUNDS => StopReason::MaxTurnRequests,
+                REFUSED => StopReason::Refusal,
+                _ => return Err(of_failure(&failure)),
+            };
             let why = words(&failure);
             let telling = warn(office, session, connection, &why);
             match taken.cancelled.run_until_cancelled(telling).await {
-                Some(()) => Ok(PromptResponse::new(StopReason::MaxTurnRequests)),
+                Some(()) => Ok(PromptResponse::new(reason)),
                 None => cancelled(),
             }
         }
-        Outcome::Ended(Err(failure)) => Err(of_failure(&failure)),
         Outcome::Cancelled => cancelled(),
     }
 }

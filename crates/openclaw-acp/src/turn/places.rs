@@ -44,7 +44,7 @@ impl Places {
             let Some(Value::String(text)) = arguments.get(name) else {
                 continue;
             };
-            if text.is_empty() || text.len() > LONGEST || text.contains(['\0', '\n']) {
+            if text.is_empty() || text.len() > LONGEST || text.chars().any(char::is_control) {
                 continue;
             }
             if let Some(path) = local_path(text) {
@@ -97,7 +97,7 @@ pub(super) fn local_path(uri: &str) -> Option<PathBuf> {
         }
         _ => &path,
     };
-    (!path.contains('\0')).then(|| PathBuf::from(path))
+    (!path.chars().any(char::is_control)).then(|| PathBuf::from(path))
 }
 
 #[cfg(test)]

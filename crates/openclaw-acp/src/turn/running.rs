@@ -43,8 +43,8 @@ impl<'a> Turn<'a> {
         session: &Arc<Session>,
         connection: &ConnectionTo<Client>,
     ) -> Self {
-        let number = office.next_turn();
-        let telling = Telling::new(number, &session.directory, office.shows_notices());
+        let name = office.next_turn();
+        let telling = Telling::new(&name, &session.directory, office.shows_notices());
         let shows = office.client().elicitation.clone().unwrap_or_default();
         let person = Person {
             session: Arc::clone(session),

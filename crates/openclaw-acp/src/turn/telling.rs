@@ -16,7 +16,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::calls::{Begun, Calls};
 use super::outbox::Item;
-use crate::notices::{BESIDE, LONGEST, chunk};
+use crate::notices::{BESIDE, LONGEST, chunk, without_markup};
 
 /// What stands between two texts.
 const BETWEEN: &str = "\n\n";
@@ -25,7 +25,8 @@ const RETRACTED: &str = "\n\n[the model was interrupted and starts again]\n\n";
 
 /// What an editor was told of a turn.
 pub(super) struct Telling {
-    turn: u64,
+    /// The name of the turn.
+    turn: String,
     project: PathBuf,
     /// Whether the editor shows notices as such.
     shows_notices: bool,
@@ -45,9 +46,9 @@ pub(super) struct Telling {
 }
 
 impl Telling {
-    pub(super) fn new(turn: u64, project: &Path, shows_notices: bool) -> Self {
+    pub(super) fn new(turn: &str, project: &Path, shows_notices: bool) -> Self {
         Self {
-            turn,
+            turn: turn.to_owned(),
             project: project.to_owned(),
             shows_notices,
             calls: Calls::new(turn),
@@ -79,9 +80,8 @@ impl Telling {
                     self.words(RETRACTED.to_owned())
                 })
             }
-            ReplyEvent::Block { text }
-            | ReplyEvent::Final { text }
-            | ReplyEvent::Answer { text } => self.whole(text),
+            ReplyEvent::Block { text } | ReplyEvent::Final { text } => self.whole(text),
+            ReplyEvent::Answer { text } => self.whole(as_it_is(text)),
             ReplyEvent::ToolStarted {
                 id,
                 name,
@@ -188,8 +188,8 @@ impl Telling {
             return Item::new(SessionUpdate::Notice(notice), bytes);
         }
         let text = match address {
-            Some(address) => format!("{text}: {address}"),
-            None => text,
+            Some(address) => format!("{}: {address}", without_markup(&text)),
+            None => without_markup(&text),
         };
         if self.is_told {
             // The text goes on behind it.
@@ -225,6 +225,16 @@ impl Telling {
         let update = SessionUpdate::AgentMessageChunk(ContentChunk::new(content));
         Some(Item::new(update, bytes + BESIDE))
     }
+}
+
+/// A text whose lines stay as they are where Markdown is read.
+fn as_it_is(text: String) -> String {
+    if !text.trim_end().contains('\n') {
+        return text;
+    }
+    let ticks = text.split(|character| character != '`').map(str::len);
+    let fence = "`".repeat(ticks.max().unwrap_or(0).max(2) + 1);
+    format!("{fence}\n{}\n{fence}", text.trim_end())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Read};
 use std::thread;
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -14,6 +14,8 @@ const BUFFER: usize = 64 * 1024;
 const WAITING: usize = 4;
 /// How long a line may be.
 const LONGEST: usize = 64 * 1024 * 1024;
+/// How much of the beginning and of the end of a line is looked at for the number of a request.
+const ENVELOPE: usize = 512;
 /// How long a line may be that is sent back because it is not JSON.
 const LONGEST_QUOTED: usize = 4096;
 
@@ -23,13 +25,22 @@ const TOO_LONG: &str = "(a line of more than 64 MiB)";
 const NOT_TEXT: &str = "(a line that is not UTF-8)";
 const NOT_JSON: &str = "(a long line that is not JSON)";
 
+/// Something that came in.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// A line as it is, or what stands for one that can't be used.
+    Text(String),
+    /// A request that can't be used, and why. Whoever sent it waits for an answer to this number.
+    Unusable { id: String, why: &'static str },
+}
+
 /// Reads lines on a thread of its own. They have ended when nothing more can be received; `ended` is told as
 /// soon as nothing more is read. A thread that waits for its stream can't be stopped, and holds nothing but
 /// what has come of a line.
 pub(super) fn start(
     stream: Box<dyn Read + Send>,
     ended: CancellationToken,
-) -> io::Result<mpsc::Receiver<String>> {
+) -> io::Result<mpsc::Receiver<Line>> {
     let (sender, receiver) = mpsc::channel(WAITING);
     thread::Builder::new()
         .name("acp-input".to_owned())
@@ -42,7 +53,7 @@ pub(super) fn start(
     Ok(receiver)
 }
 
-fn read(mut stream: Box<dyn Read + Send>, listener: &mpsc::Sender<String>) -> io::Result<()> {
+fn read(mut stream: Box<dyn Read + Send>, listener: &mpsc::Sender<Line>) -> io::Result<()> {
     let mut splitter = Splitter::new(LONGEST);
     let mut buffer = vec![0; BUFFER];
     loop {
@@ -64,8 +75,9 @@ fn read(mut stream: Box<dyn Read + Send>, listener: &mpsc::Sender<String>) -> io
 struct Splitter {
     limit: usize,
     line: Vec<u8>,
-    /// Whether the line is too long: the rest of it is passed over.
+    /// Whether the line is too long: the rest of it is passed over, but for its last bytes.
     is_too_long: bool,
+    last: Vec<u8>,
 }
 
 impl Splitter {
@@ -74,11 +86,12 @@ impl Splitter {
             limit,
             line: Vec::new(),
             is_too_long: false,
+            last: Vec::new(),
         }
     }
 
     /// Takes from these bytes up to the end of the next line that is not empty, or all of them.
-    fn next(&mut self, bytes: &mut &[u8]) -> Option<String> {
+    fn next(&mut self, bytes: &mut &[u8]) -> Option<Line> {
         while let Some(end) = memchr(b'\n', bytes) {
             let (head, rest) = bytes.split_at(end);
             *bytes = rest.get(1..).unwrap_or_default();
@@ -93,21 +106,34 @@ impl Splitter {
     }
 
     fn take(&mut self, bytes: &[u8]) {
-        if self.is_too_long || self.line.len() + bytes.len() > self.limit {
-            self.is_too_long = true;
-            self.line = Vec::new();
-        } else {
+        if !self.is_too_long && self.line.len() + bytes.len() <= self.limit {
             self.line.extend_from_slice(bytes);
+            return;
         }
+        if !self.is_too_long {
+            self.is_too_long = true;
+            let first = ENVELOPE.min(self.line.len());
+            self.last = self.line.split_off(first);
+            let missing = ENVELOPE - first;
+            let (head, _) = bytes.split_at(missing.min(bytes.len()));
+            self.line.extend_from_slice(head);
+            self.line.shrink_to_fit();
+        }
+        self.last.extend_from_slice(bytes);
+        let surplus = self.last.len().saturating_sub(ENVELOPE);
+        self.last.drain(..surplus);
+        self.last.shrink_to(2 * ENVELOPE + BUFFER);
     }
 
-    fn finish(&mut self) -> Option<String> {
+    fn finish(&mut self) -> Option<Line> {
         let line = std::mem::take(&mut self.line);
+        let last = std::mem::take(&mut self.last);
         if std::mem::take(&mut self.is_too_long) {
-            return Some(TOO_LONG.to_owned());
+            return Some(unusable(&line, &last, TOO_LONG));
         }
-        let Ok(line) = String::from_utf8(line) else {
-            return Some(NOT_TEXT.to_owned());
+        let line = match String::from_utf8(line) {
+            Ok(line) => line,
+            Err(error) => return Some(unusable(error.as_bytes(), error.as_bytes(), NOT_TEXT)),
         };
         if line.trim().is_empty() {
             return None;
@@ -115,10 +141,56 @@ impl Splitter {
         // What is not JSON is sent back whole, which is kind to a person and not to a pipe. It is read as the
         // protocol reads it: a reader that only passes over values takes more than one that keeps them.
         if line.len() > LONGEST_QUOTED && serde_json::from_str::<Value>(&line).is_err() {
-            return Some(NOT_JSON.to_owned());
+            return Some(unusable(line.as_bytes(), line.as_bytes(), NOT_JSON));
         }
-        Some(line)
+        Some(Line::Text(line))
     }
+}
+
+/// A line that can't be used, by its beginning and its end.
+fn unusable(first: &[u8], last: &[u8], why: &'static str) -> Line {
+    let first = first.get(..ENVELOPE).unwrap_or(first);
+    let last = last
+        .get(last.len().saturating_sub(ENVELOPE)..)
+        .unwrap_or(last);
+    match number_before(first).or_else(|| number_behind(last)) {
+        Some(id) => Line::Unusable { id, why },
+        None => Line::Text(why.to_owned()),
+    }
+}
+
+/// The number of a request, if it stands before what is asked.
+fn number_before(first: &[u8]) -> Option<String> {
+    let end = memmem::find(first, b"\"params\"").unwrap_or(first.len());
+    let first = first.get(..end)?;
+    let at = memmem::find(first, b"\"id\"")?;
+    let (id, _) = number(first.get(at..)?)?;
+    Some(id)
+}
+
+/// The number of a request, if it is the last that stands there.
+fn number_behind(last: &[u8]) -> Option<String> {
+    let at = memmem::rfind(last, b"\"id\"")?;
+    let (id, rest) = number(last.get(at..)?)?;
+    (rest.trim_ascii() == b"}").then_some(id)
+}
+
+/// A number or a plain text behind a name and a colon, and what follows it.
+fn number(text: &[u8]) -> Option<(String, &[u8])> {
+    let value = text.strip_prefix(b"\"id\"")?.trim_ascii_start();
+    let value = value.strip_prefix(b":")?.trim_ascii_start();
+    let length = if value.starts_with(b"\"") {
+        let text = value.get(1..)?;
+        let end = text.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+        (text.get(end) == Some(&b'"')).then_some(end + 2)?
+    } else {
+        let is_part = |byte: &u8| byte.is_ascii_digit() || *byte == b'-';
+        value.iter().position(|byte| !is_part(byte))?
+    };
+    let (id, rest) = value.split_at_checked(length)?;
+    let id = std::str::from_utf8(id).ok()?;
+    serde_json::from_str::<Value>(id).ok()?;
+    Some((id.to_owned(), rest))
 }
 
 #[cfg(test)]
@@ -127,7 +199,7 @@ mod tests {
 
     use super::*;
 
-    fn lines(pieces: &[&[u8]], limit: usize) -> Vec<String> {
+    fn all(pieces: &[&[u8]], limit: usize) -> Vec<Line> {
         let mut splitter = Splitter::new(limit);
         let mut lines = Vec::new();
         for piece in pieces {
@@ -137,6 +209,39 @@ mod tests {
             }
         }
         lines
+    }
+
+    fn lines(pieces: &[&[u8]], limit: usize) -> Vec<String> {
+        let lines = all(pieces, limit).into_iter();
+        lines
+            .map(|line| match line {
+                Line::Text(text) => text,
+                Line::Unusable { id, why } => format!("{id}: {why}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_request_that_is_too_long_is_answered_by_its_number() {
+        let long = "x".repeat(5_000);
+        let before = format!(
+            r#"{{"jsonrpc":"2.0","id" : 7,"method":"m","params":{{"id":9,"t":"{long}"}}}}"#
+        );
+        let behind = format!(r#"{{"method":"m","params":{{"id":9,"t":"{long}"}},"id":"a-1" }}"#);
+        let neither = format!(r#"{{"method":"m","params":{{"id":9,"t":"{long}"}}}}"#);
+        let strange = format!(r#"{{"id":"a\"b","method":"m","params":{{"t":"{long}"}}}}"#);
+        for (text, expected) in [
+            (&before, format!("7: {TOO_LONG}")),
+            (&behind, format!("\"a-1\": {TOO_LONG}")),
+            (&neither, TOO_LONG.to_owned()),
+            (&strange, TOO_LONG.to_owned()),
+        ] {
+            let line = format!("{text}\n{{}}\n");
+            for size in [1, 100, 511, 600, 10_000] {
+                let pieces: Vec<&[u8]> = line.as_bytes().chunks(size).collect();
+                assert_eq!(lines(&pieces, 3_000), [expected.as_str(), "{}"], "{size}");
+            }
+        }
     }
 
     #[test]

@@ -183,6 +183,7 @@ impl Engine for FakeEngine {
                 asked: server.name.clone(),
                 name: (!is_bad).then(|| server.name.clone()),
                 problem: is_bad.then(|| "it has no\nname".to_owned()),
+                left_out: Vec::new(),
             }
         });
         Box::pin(ready(Ok(LoanReport {
@@ -311,6 +312,7 @@ impl Engine for FakeEngine {
         activity(ActivityQuery) -> ActivityReport;
         configuration(ConfigurationQuery) -> ConfigurationReport;
         import(ImportRequest) -> ImportReport;
+        look(LookQuery) -> LookReport;
         secrets(SecretsQuery) -> SecretsReport;
         logins(LoginsQuery) -> LoginsReport;
         begin_login(LoginRequest) -> LoginOffer;

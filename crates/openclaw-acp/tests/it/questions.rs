@@ -29,7 +29,7 @@ async fn a_person_says_whether_a_tool_may_run() {
     assert_eq!(question["sessionId"], *session.0);
     assert_eq!(question["toolCall"]["toolCallId"], call["toolCallId"]);
     assert_eq!(question["toolCall"]["rawInput"], call["rawInput"]);
-    assert_eq!(question["toolCall"]["title"], "clock: The time");
+    assert_eq!(question["toolCall"]["title"], "clock: The time (now)");
     assert_eq!(question["toolCall"]["status"], "pending");
     let updates = editor.told_of(&session, "tool_call_update");
     let states: Vec<&Value> = updates.iter().map(|update| &update["status"]).collect();

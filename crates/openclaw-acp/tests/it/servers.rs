@@ -14,26 +14,34 @@ fn server(name: &str) -> McpServer {
     McpServer::Stdio(McpServerStdio::new(name, "/bin/server"))
 }
 
-async fn commands(editor: &Editor, session: &SessionId, count: usize) {
-    let told = || editor.told_of(session, "available_commands_update").len();
-    until("commands", || told() == count).await;
+/// Waits until the engine was asked so often what can be typed: at once when a session is opened, when the
+/// servers are there that were lent to it, and when all are.
+async fn asked(editor: &Editor, count: usize) {
+    let asked = || editor.engine.commands.lock().unwrap().len();
+    until("commands", || asked() == count).await;
+}
+
+/// How often an editor was told what can be typed in a session.
+fn told(editor: &Editor, session: &SessionId) -> usize {
+    editor.told_of(session, "available_commands_update").len()
 }
 
 #[tokio::test]
 async fn servers_are_lent_to_the_session_that_brings_them() {
     let editor = Editor::open().await;
     let session = editor.session(vec![server("clock")]).await;
-    // Said at once, and again when the servers are there.
-    commands(&editor, &session, 2).await;
+    asked(&editor, 3).await;
+    // What is the same as before is not said again.
+    assert_eq!(told(&editor, &session), 1);
     let loan = editor.engine.loans().remove(0);
     assert_eq!(loan.directory.as_deref(), Some("/project"));
     assert_eq!(loan.servers[0].name, "clock");
     assert!(matches!(loan.servers[0].launch, LentLaunch::Stdio { .. }));
     let key = format!("agent:main:acp:{session}");
-    let asked = editor.engine.commands.lock().unwrap().clone();
-    assert_eq!(asked, [Some(key.clone()), Some(key)]);
+    let names = editor.engine.commands.lock().unwrap().clone();
+    assert_eq!(names, [Some(key.clone()), Some(key.clone()), Some(key)]);
     let other = editor.session(vec![server("clock")]).await;
-    commands(&editor, &other, 2).await;
+    asked(&editor, 6).await;
     let loans = editor.engine.loans();
     assert_eq!(loans[0].lender, loans[1].lender);
     assert_ne!(loans[0].session, loans[1].session);
@@ -63,7 +71,7 @@ async fn an_agent_that_was_chosen_has_the_servers_and_answers() {
 async fn nothing_is_lent_where_there_is_nothing() {
     let editor = Editor::open().await;
     let session = editor.session(vec![]).await;
-    commands(&editor, &session, 1).await;
+    asked(&editor, 2).await;
     let request = CloseSessionRequest::new(session.clone());
     editor
         .connection
@@ -72,7 +80,7 @@ async fn nothing_is_lent_where_there_is_nothing() {
         .await
         .unwrap();
     assert!(editor.engine.loans().is_empty());
-    assert_eq!(*editor.engine.commands.lock().unwrap(), [None]);
+    assert_eq!(*editor.engine.commands.lock().unwrap(), [None, None]);
     let command = &editor.told_of(&session, "available_commands_update")[0]["availableCommands"][0];
     assert_eq!(command["name"], "help");
     assert_eq!(command["input"]["hint"], "[topic]");
@@ -82,7 +90,7 @@ async fn nothing_is_lent_where_there_is_nothing() {
 async fn a_person_hears_of_servers_that_can_not_be_used() {
     let editor = Editor::open().await;
     let session = editor.session(vec![server("bad"), server("down")]).await;
-    commands(&editor, &session, 2).await;
+    asked(&editor, 3).await;
     let said = editor.said(&session);
     assert_eq!(
         said,
@@ -124,15 +132,16 @@ async fn what_was_lent_is_taken_back_when_a_session_is_closed() {
 async fn a_session_that_is_opened_anew_gets_other_servers() {
     let editor = Editor::open().await;
     let session = editor.session(vec![server("clock")]).await;
-    commands(&editor, &session, 2).await;
+    asked(&editor, 3).await;
     let load = |servers: Vec<McpServer>| {
         let request = LoadSessionRequest::new(session.clone(), "/project").mcp_servers(servers);
         editor.connection.send_request(request).block_task()
     };
     load(vec![server("calendar")]).await.unwrap();
-    commands(&editor, &session, 4).await;
+    asked(&editor, 6).await;
     load(vec![]).await.unwrap();
-    commands(&editor, &session, 5).await;
+    asked(&editor, 8).await;
+    assert_eq!(told(&editor, &session), 3, "once whenever it is opened");
     let expected: [&[&str]; 3] = [&["clock"], &["calendar"], &[]];
     assert_eq!(names(&editor), expected);
 }
@@ -148,14 +157,13 @@ async fn servers_are_lent_again_when_the_gateway_comes_back() {
     let editor = Editor::open().await;
     let session = editor.session(vec![server("clock")]).await;
     let bare = editor.session(vec![]).await;
-    commands(&editor, &session, 2).await;
-    commands(&editor, &bare, 1).await;
+    asked(&editor, 5).await;
     editor.engine.forget_lenders.notify_one();
     let gone = "The servers of the editor are gone";
     until("a warning", || editor.said(&session).contains(gone)).await;
     let again = "The servers of the editor are lent again";
     until("they are back", || editor.said(&session).contains(again)).await;
-    commands(&editor, &session, 4).await;
+    asked(&editor, 8).await;
     let loans = editor.engine.loans();
     assert_eq!(loans.len(), 2);
     assert_eq!(loans[0].servers, loans[1].servers);
@@ -164,7 +172,7 @@ async fn servers_are_lent_again_when_the_gateway_comes_back() {
     assert_eq!(editor.said(&bare), "");
     // Whoever comes later lends as ever.
     let other = editor.session(vec![server("calendar")]).await;
-    commands(&editor, &other, 2).await;
+    asked(&editor, 11).await;
     assert_eq!(names(&editor).pop().unwrap(), ["calendar"]);
 }
 
@@ -172,7 +180,7 @@ async fn servers_are_lent_again_when_the_gateway_comes_back() {
 async fn a_session_that_is_opened_right_behind_its_end_keeps_its_servers() {
     let editor = Editor::open().await;
     let session = editor.session(vec![server("clock")]).await;
-    commands(&editor, &session, 2).await;
+    asked(&editor, 3).await;
     editor.engine.is_slow.store(true, Ordering::SeqCst);
     let close = CloseSessionRequest::new(session.clone());
     let close = editor.connection.send_request(close).block_task();
@@ -182,7 +190,7 @@ async fn a_session_that_is_opened_right_behind_its_end_keeps_its_servers() {
     let (closed, loaded) = tokio::join!(close, load);
     closed.unwrap();
     loaded.unwrap();
-    commands(&editor, &session, 4).await;
+    asked(&editor, 6).await;
     let expected: [&[&str]; 3] = [&["clock"], &[], &["calendar"]];
     assert_eq!(names(&editor), expected);
     editor.prompt(&session, "hello").await.unwrap();
@@ -200,7 +208,7 @@ async fn a_person_hears_of_servers_that_nothing_is_known_of() {
 async fn servers_are_not_lent_again_without_end() {
     let editor = Editor::open().await;
     let session = editor.session(vec![server("clock")]).await;
-    commands(&editor, &session, 2).await;
+    asked(&editor, 3).await;
     editor.engine.is_down.store(true, Ordering::SeqCst);
     // The clock of the agent runs ahead from now on; ours does not.
     tokio::time::pause();
@@ -215,4 +223,15 @@ async fn servers_are_not_lent_again_without_end() {
     tokio::time::sleep(Duration::from_mins(10)).await;
     assert_eq!(editor.engine.attempts.load(Ordering::SeqCst), 5);
     assert_eq!(editor.said(&session), said);
+    // Whoever goes on asking has them again as soon as that is possible.
+    tokio::time::resume();
+    editor.prompt(&session, "hello").await.unwrap();
+    assert_eq!(editor.engine.attempts.load(Ordering::SeqCst), 6);
+    editor.engine.is_down.store(false, Ordering::SeqCst);
+    editor.prompt(&session, "hello").await.unwrap();
+    let again = "The servers of the editor are lent again";
+    assert!(editor.said(&session).contains(again));
+    assert_eq!(names(&editor).pop().unwrap(), ["clock"]);
+    editor.prompt(&session, "hello").await.unwrap();
+    assert_eq!(editor.said(&session).matches(again).count(), 1);
 }

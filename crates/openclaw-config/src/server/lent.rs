@@ -80,6 +80,18 @@ impl From<AddressError> for LentError {
     }
 }
 
+impl LentLaunch {
+    /// The names of variables that it does not get: those that decide what is loaded into its program.
+    pub fn left_out(&self) -> impl Iterator<Item = &str> {
+        let variables = match self {
+            Self::Stdio { environment, .. } => environment.as_slice(),
+            Self::Remote { .. } => &[],
+        };
+        let names = variables.iter().map(|(name, _)| name.as_str());
+        names.filter(|name| changes_what_is_loaded(name))
+    }
+}
+
 /// A server under the name that it has in its session.
 pub fn lent_server(name: ServerName, launch: LentLaunch) -> Result<ConfiguredServer, LentError> {
     let launch = match launch {

@@ -29,7 +29,10 @@ pub(super) async fn sessions(visit: Visit) -> Answer {
 /// How the servers of an agent are right now.
 pub(super) async fn servers(visit: Visit) -> Answer {
     let OfAgent { agent } = visit.query()?;
-    let asked = ServersQuery { agent, wait: false };
+    let asked = ServersQuery {
+        agent,
+        ..ServersQuery::default()
+    };
     let report = visit.gateway.engine.servers(asked).await?;
     Ok(json(StatusCode::OK, &report))
 }

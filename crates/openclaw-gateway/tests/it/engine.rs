@@ -216,6 +216,7 @@ impl Engine for FakeEngine {
         self.servers(ServersQuery {
             agent: query.agent,
             wait: true,
+            ..ServersQuery::default()
         })
     }
 
@@ -356,6 +357,7 @@ impl Engine for FakeEngine {
         activity(ActivityQuery) -> ActivityReport;
         configuration(ConfigurationQuery) -> ConfigurationReport;
         import(ImportRequest) -> ImportReport;
+        look(LookQuery) -> LookReport;
         secrets(SecretsQuery) -> SecretsReport;
         logins(LoginsQuery) -> LoginsReport;
         begin_login(LoginRequest) -> LoginOffer;

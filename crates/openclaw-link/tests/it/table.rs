@@ -6,7 +6,7 @@ pub(crate) type Nothing = ();
 macro_rules! each_question {
     ($callback:ident) => {
         $callback! {
-            servers(query: ServersQuery {"agent": "a", "wait": true})
+            servers(query: ServersQuery {"agent": "a", "wait": true, "servers": ["s"]})
                 -> ServersReport {"servers": [], "warnings": ["w"]};
             server(query: OneServer {"agent": null, "server": "s1"})
                 -> ServerDetails (crate::table::details("d1"));
@@ -143,6 +143,12 @@ macro_rules! each_question {
                 -> StatisticsReport {
                     "servers": [], "turns": 1, "failedTurns": 2, "cancelledTurns": 5, "reloads": 3,
                     "failedReloads": 4
+                };
+            look(query: LookQuery {"agent": "s2", "server": "s11", "after": 3, "tools": true})
+                -> LookReport {
+                    "servers": [],
+                    "log": {"server": "s11", "lines": ["l"], "last": 4},
+                    "tools": {"tools": [], "problems": ["p"]}
                 };
             activity(query: ActivityQuery {"limit": 3})
                 -> ActivityReport {"entries": [

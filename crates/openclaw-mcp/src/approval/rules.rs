@@ -42,15 +42,23 @@ impl ApprovalRules {
         let is_known = match self.approval {
             Approval::Off => true,
             Approval::All => false,
-            Approval::Auto => {
-                self.calls_read_only(tool) || (trust_annotations && says_read_only(annotations))
-            }
+            Approval::Auto => self.is_read_only(tool, annotations, trust_annotations),
         };
         if is_known {
             ApprovalNeed::No
         } else {
             ApprovalNeed::Ask
         }
+    }
+
+    /// Whether a tool changes nothing: the configuration says so, or its server, where that is trusted.
+    pub(crate) fn is_read_only(
+        &self,
+        tool: &NamedTool,
+        annotations: &ToolAnnotations,
+        trust_annotations: bool,
+    ) -> bool {
+        self.calls_read_only(tool) || (trust_annotations && says_read_only(annotations))
     }
 
     /// Whether a person is asked before a resource is read, which changes nothing.

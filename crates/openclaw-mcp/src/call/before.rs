@@ -55,10 +55,7 @@ impl Servers {
             tool: &tool.named,
             remembered_as: tool.server.remembered_as(),
             definition: &tool.prepared.definition,
-            trust_annotations: tool
-                .server
-                .server()
-                .is_some_and(|server| server.trust_annotations),
+            trust_annotations: tool.server.is_trusted(),
             arguments,
         };
         let decision = decide_approval(

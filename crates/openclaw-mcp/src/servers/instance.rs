@@ -77,11 +77,8 @@ impl Servers {
 
     /// Starts servers of an agent and waits until each is ready, or will not be so soon.
     pub async fn start(&self, agent: &AgentPlan, names: Option<&[String]>) {
-        let wanted = agent.servers.values().filter(|server| {
-            names.is_none_or(|names| names.iter().any(|name| name == server.name()))
-        });
         let mut starting = JoinSet::new();
-        for server in wanted {
+        for server in wanted(agent, names) {
             // Most are ready, and whoever calls should not have to ask for that.
             if self
                 .instance(server, None)
@@ -118,9 +115,9 @@ impl Servers {
         while starting.join_next().await.is_some() {}
     }
 
-    /// Starts all servers of an agent that rest, and does not wait until they are ready.
-    pub async fn begin(&self, agent: &AgentPlan) {
-        for server in agent.servers.values() {
+    /// Starts servers of an agent that rest, and does not wait until they are ready.
+    pub async fn begin(&self, agent: &AgentPlan, names: Option<&[String]>) {
+        for server in wanted(agent, names) {
             if let Some((instance, _)) = self.startable(agent, server) {
                 instance.begin().await;
             }
@@ -354,6 +351,17 @@ impl Servers {
             .filter(|(key, server)| of_kind.contains(&key.0) && server.takes_a_place());
         (running.count() >= limit).then_some(limit)
     }
+}
+
+/// The servers of an agent that are meant: those of these names, or all.
+fn wanted<'a>(
+    agent: &'a AgentPlan,
+    names: Option<&'a [String]>,
+) -> impl Iterator<Item = &'a Arc<PlannedServer>> {
+    let is_meant = move |server: &&Arc<PlannedServer>| {
+        names.is_none_or(|names| names.iter().any(|name| name == server.name()))
+    };
+    agent.servers.values().filter(is_meant)
 }
 
 /// Why a server may not run.

@@ -44,8 +44,9 @@ impl Unneeded {
 }
 
 impl Servers {
-    /// Lends servers to a session of an agent, instead of those that were lent to it before. Says what became
-    /// of each, and which of those before nobody needs any longer.
+    /// Lends servers to a session of an agent, instead of those that were lent to it before; no servers take
+    /// back what the same lender lent. Says what became of each, and which of those before nobody needs any
+    /// longer.
     pub fn lend(
         &self,
         lender: &str,
@@ -59,7 +60,10 @@ impl Servers {
             self.hide(server);
         }
         if servers.is_empty() {
-            loans.remove(session);
+            // Another editor may have opened the session meanwhile, and has lent its own.
+            if loans.get(session).is_some_and(|loan| loan.lender == lender) {
+                loans.remove(session);
+            }
         } else {
             let loan = Loan {
                 lender: lender.to_owned(),

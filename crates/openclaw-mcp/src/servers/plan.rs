@@ -13,6 +13,7 @@ use openclaw_state::StateKey;
 use super::loans::{LentServer, Taken, joining};
 use super::settings::SharedSettings;
 use crate::approval::ApprovalRules;
+use crate::assembly::AgentTool;
 use crate::assembly::AssemblyCache;
 use crate::names::{fold, may_be_of};
 use crate::offering::Offering;
@@ -118,6 +119,14 @@ impl AgentPlan {
         self.policy.decide_own(tool).is_allowed()
     }
 
+    /// Whether a tool changes nothing, as far as that is known: by the configuration, or by the word of a
+    /// server whose word counts.
+    pub fn is_read_only(&self, tool: &AgentTool) -> bool {
+        let annotations = &tool.prepared.definition.annotations;
+        self.approval
+            .is_read_only(&tool.named, annotations, tool.server.is_trusted())
+    }
+
     /// The names of the servers that a spelling of a tool can belong to.
     pub fn candidates(&self, spelling: &str) -> Vec<String> {
         let folded = fold(spelling);
@@ -138,6 +147,11 @@ impl PlannedServer {
     /// The definition, if it can be used.
     pub fn server(&self) -> Option<&Arc<Server>> {
         self.configured.definition.sound()
+    }
+
+    /// Whether what it says of its tools counts.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.server().is_some_and(|server| server.trust_annotations)
     }
 
     /// What makes its connection the same as another, if it can be connected to.

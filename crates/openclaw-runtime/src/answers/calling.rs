@@ -25,17 +25,21 @@ const NAME: usize = 200;
 impl Runtime {
     pub(super) async fn answer_tools(&self, query: OfServer) -> Result<ToolsReport, EngineFailure> {
         let agent = self.agent(query.agent.as_deref())?;
-        let mut problems = self.started(&agent, query.server.as_deref()).await?;
-        let tools = self.servers.tools(&agent, None);
-        let is_meant = |tool: &&AgentTool| {
-            let server = query.server.as_deref();
-            server.is_none_or(|server| server == tool.server.name())
-        };
-        problems.extend(tools.problems().iter().cloned());
-        Ok(ToolsReport {
+        let server = query.server.as_deref();
+        let mut problems = self.started(&agent, server).await?;
+        let mut report = self.known_tools(&agent, server);
+        problems.append(&mut report.problems);
+        Ok(ToolsReport { problems, ..report })
+    }
+
+    /// The tools of servers, or of one, as far as they are known.
+    pub(super) fn known_tools(&self, agent: &AgentPlan, server: Option<&str>) -> ToolsReport {
+        let tools = self.servers.tools(agent, None);
+        let is_meant = |tool: &&AgentTool| server.is_none_or(|it| it == tool.server.name());
+        ToolsReport {
             tools: tools.offered().filter(is_meant).map(tool_report).collect(),
-            problems,
-        })
+            problems: tools.problems().to_vec(),
+        }
     }
 
     pub(super) async fn answer_call(

@@ -13,6 +13,8 @@ use crate::runtime::Runtime;
 const PROMPTS: usize = 500;
 /// How much of a text is shown.
 const SHOWN: usize = 200;
+/// How whole names of sessions begin.
+const WHOLE: &str = "agent:";
 
 impl Runtime {
     /// All commands as of now: prompts of servers that nobody has asked yet are not among them.
@@ -21,12 +23,18 @@ impl Runtime {
         query: &CommandsQuery,
     ) -> Result<CommandsReport, EngineFailure> {
         let agent = self.agent(query.agent.as_deref())?;
-        let commands = self.commands_of(&agent);
+        let named = query.agent.as_deref();
+        let session = named.filter(|name| name.starts_with(WHOLE));
+        let commands = self.commands_of(&agent, session);
         Ok(CommandsReport { commands })
     }
 
-    /// All commands of an agent as of now, in the order of their names.
-    pub(super) fn commands_of(&self, agent: &AgentPlan) -> Vec<CommandReport> {
+    /// All commands of an agent as of now, in the order of their names; in a session, if one is named.
+    pub(super) fn commands_of(
+        &self,
+        agent: &AgentPlan,
+        session: Option<&str>,
+    ) -> Vec<CommandReport> {
         let mut commands: Vec<CommandReport> = BUILTIN
             .iter()
             .map(|(name, description, usage)| CommandReport {
@@ -43,7 +51,7 @@ impl Runtime {
                 .iter()
                 .filter_map(command_for),
         );
-        let tools = self.servers.tools(agent, None);
+        let tools = self.servers.tools(agent, session);
         commands.extend(prompts(agent, &tools).take(PROMPTS));
         commands.sort_by(|one, other| one.name.cmp(&other.name));
         commands

@@ -53,7 +53,7 @@ impl Runtime {
         let described = |(text, about): (String, String)| (text, Some(about));
         Ok(match &typing.what {
             Wanted::Command => {
-                let commands = self.commands_of(agent).into_iter();
+                let commands = self.commands_of(agent, None).into_iter();
                 commands
                     .map(|command| (command.name, Some(command.description)))
                     .collect()

@@ -134,6 +134,13 @@ impl Runtime {
         let asked: Vec<String> = request.servers.iter().map(|it| it.name.clone()).collect();
         let servers = request.servers.into_iter();
         let servers: Vec<_> = servers.map(|it| lent(it, directory.as_ref())).collect();
+        let left_out = servers.iter().map(|it| {
+            let names = it.launch.left_out();
+            names
+                .map(|name| shown_line(name, SHOWN))
+                .collect::<Vec<_>>()
+        });
+        let left_out: Vec<_> = left_out.collect();
         let agent = plan.agent.id.as_str();
         let lent = self.servers.lend(&lender.id, agent, key.as_str(), servers);
         let (taken, unneeded) = lent.map_err(|error| {
@@ -147,7 +154,8 @@ impl Runtime {
             return Err(EngineFailure::asker("unknown-lender", message));
         }
         unneeded.end().await;
-        let servers = asked.into_iter().zip(taken).map(|(asked, taken)| {
+        let asked = asked.into_iter().zip(left_out);
+        let servers = asked.zip(taken).map(|((asked, left_out), taken)| {
             let (name, problem) = match taken {
                 Ok(name) => (Some(name), None),
                 Err(error) => (None, Some(error.to_string())),
@@ -156,6 +164,7 @@ impl Runtime {
                 asked: shown_line(&asked, SHOWN),
                 name,
                 problem: problem.map(|it| shown_line(&self.redactor.redact(&it), SHOWN)),
+                left_out,
             }
         });
         Ok(LoanReport {

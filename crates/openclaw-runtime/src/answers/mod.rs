@@ -10,6 +10,7 @@ mod importing;
 pub(crate) mod loans;
 pub(crate) mod logins;
 mod logs;
+mod looking;
 mod models;
 mod offers;
 mod prompting;
@@ -32,12 +33,13 @@ use openclaw_engine::{
     CommandsReport, CompletionQuery, CompletionReport, ConfigurationQuery, ConfigurationReport,
     DefinitionsReport, DeletedSession, Engine, EngineFailure, GatewayReport, ImportReport,
     ImportRequest, LendServers, Lender, LoanReport, LoginAnswer, LoginOffer, LoginReport,
-    LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport, ModelsQuery,
-    ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview, Pending, PromptReport,
-    PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport, RemovedServer,
-    ResourcesReport, SecretRemark, SecretReport, SecretTrouble, SecretsQuery, SecretsReport,
-    ServerDetails, ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport,
-    SetServer, ShownState, SkillsQuery, SkillsReport, StatisticsReport, ToolsReport, Watcher,
+    LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport, LookQuery,
+    LookReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview,
+    Pending, PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
+    RemovedServer, ResourcesReport, SecretRemark, SecretReport, SecretTrouble, SecretsQuery,
+    SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionTranscript, SessionsQuery,
+    SessionsReport, SetServer, ShownState, SkillsQuery, SkillsReport, StatisticsReport,
+    ToolsReport, Watcher,
 };
 use openclaw_mcp::{AgentPlan, PlannedServer};
 
@@ -54,10 +56,11 @@ impl Engine for Runtime {
     fn servers(&self, query: ServersQuery) -> Pending<'_, ServersReport> {
         Box::pin(async move {
             let agent = self.agent(query.agent.as_deref())?;
+            let names = query.servers.as_deref();
             if query.wait {
-                self.servers.start(&agent, None).await;
+                self.servers.start(&agent, names).await;
             } else {
-                self.servers.begin(&agent).await;
+                self.servers.begin(&agent, names).await;
             }
             Ok(self.all_servers(&agent))
         })
@@ -226,6 +229,10 @@ impl Engine for Runtime {
 
     fn activity(&self, query: ActivityQuery) -> Pending<'_, ActivityReport> {
         Box::pin(self.answer_activity(query))
+    }
+
+    fn look(&self, query: LookQuery) -> Pending<'_, LookReport> {
+        Box::pin(self.answer_look(query))
     }
 
     fn watch<'a>(&'a self, watcher: &'a dyn Watcher) -> Pending<'a, ()> {

@@ -97,7 +97,7 @@ impl Runtime {
         match spoken.name.to_ascii_lowercase().as_str() {
             "mcp" => return self.manage(plan, key, spoken.rest, audience).await,
             "help" => {
-                let commands = self.commands_of(plan);
+                let commands = self.commands_of(plan, Some(key.as_str()));
                 return Ok(Outcome::Answered(help(&commands).into()));
             }
             _ => {}
@@ -114,7 +114,7 @@ impl Runtime {
         }
         match skilled::called(&self.agents, plan, spoken)? {
             None => {
-                self.check_slip(plan, spoken)?;
+                self.check_slip(plan, key, spoken)?;
                 self.told(request, audience).await
             }
             Some(SkillCalled::Text(text)) => Ok(Outcome::Answered(text.into())),
@@ -137,11 +137,16 @@ impl Runtime {
 
     /// Refuses what is nearly a command: whoever types one does not want a model to read it, and what
     /// follows it may be a credential.
-    fn check_slip(&self, plan: &AgentPlan, spoken: Spoken<'_>) -> Result<(), EngineFailure> {
+    fn check_slip(
+        &self,
+        plan: &AgentPlan,
+        key: &SessionKey,
+        spoken: Spoken<'_>,
+    ) -> Result<(), EngineFailure> {
         if !spoken.looks_like_a_command() {
             return Ok(());
         }
-        let commands = self.commands_of(plan);
+        let commands = self.commands_of(plan, Some(key.as_str()));
         let names = commands.iter().map(|command| command.name.as_str());
         let Some(near) = unknown::slip(spoken.name, names) else {
             return Ok(());

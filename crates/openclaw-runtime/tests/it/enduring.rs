@@ -171,6 +171,7 @@ async fn a_server_that_is_connected_costs_little_memory() {
     let wait = ServersQuery {
         agent: None,
         wait: true,
+        ..ServersQuery::default()
     };
     let report = house.engine.servers(wait).await.unwrap();
     assert!(report.servers.iter().all(|it| it.pid.is_some()));

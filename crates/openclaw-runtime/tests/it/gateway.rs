@@ -58,6 +58,7 @@ async fn a_hundred_servers_start_at_once_and_those_that_should_not_do_not() {
     let wait = ServersQuery {
         agent: None,
         wait: true,
+        ..ServersQuery::default()
     };
     let report = house.engine.servers(wait).await.unwrap();
     assert_eq!(
@@ -84,6 +85,7 @@ async fn what_was_disconnected_stays_so_until_somebody_asks_for_it() {
         let wait = ServersQuery {
             agent: None,
             wait: true,
+            ..ServersQuery::default()
         };
         house.engine.servers(wait).await.unwrap();
         assert_eq!(house.seen("mine").await.state, ShownState::Stopped);

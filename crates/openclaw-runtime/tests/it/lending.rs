@@ -58,6 +58,7 @@ async fn ready(house: &House, whose: &str) -> Vec<(String, ShownState)> {
     let query = ServersQuery {
         agent: Some(whose.to_owned()),
         wait: true,
+        ..ServersQuery::default()
     };
     let report = house.engine.servers(query).await.unwrap();
     let servers = report.servers.into_iter();
@@ -219,6 +220,80 @@ async fn a_name_that_is_taken_gets_another_and_the_same_server_is_shared() {
 }
 
 #[tokio::test]
+async fn nobody_takes_back_what_another_lent_to_the_same_session() {
+    let (first, second) = (fake(""), fake(""));
+    let house = House::of_gateway(&servers(&json!({})));
+    let both = futures_util::future::join(
+        house.engine.lending(lender("a")),
+        house.engine.lending(lender("b")),
+    );
+    let work = async {
+        let lent_first = vec![lent("first", &first, &[])];
+        let lent_second = vec![lent("second", &second, &[])];
+        let report = house.engine.lend(loan("a", "one", lent_first)).await;
+        let key = report.unwrap().session_key;
+        let report = house.engine.lend(loan("b", "one", lent_second)).await;
+        report.unwrap();
+        // The first closes the session, as far as it knows.
+        let over = house.engine.lend(loan("a", "one", Vec::new()));
+        over.await.unwrap();
+        let expected = [("second".to_owned(), ShownState::Ready)];
+        assert_eq!(ready(&house, &key).await, expected);
+        let over = house.engine.lend(loan("b", "one", Vec::new()));
+        over.await.unwrap();
+        assert_eq!(ready(&house, &key).await, []);
+    };
+    tokio::select! {
+        _ = both => panic!("they are not answered"),
+        () = work => {}
+    }
+    house.finish(&[&first, &second]).await;
+}
+
+#[tokio::test]
+async fn only_those_are_waited_for_that_are_named() {
+    let (mine, mute) = (fake(""), fake("--mute"));
+    let house = House::of_gateway(&servers(&json!({})));
+    let lending = house.engine.lending(lender("a"));
+    let work = async {
+        let lent = vec![lent("mine", &mine, &[]), lent("mute", &mute, &[])];
+        let key = house.engine.lend(loan("a", "one", lent)).await;
+        let query = ServersQuery {
+            agent: Some(key.unwrap().session_key),
+            wait: true,
+            servers: Some(vec!["mine".to_owned()]),
+        };
+        let report = house.engine.servers(query).await.unwrap();
+        let states = report.servers.iter().map(|it| it.state);
+        let expected = [ShownState::Ready, ShownState::Connecting];
+        assert_eq!(states.collect::<Vec<_>>(), expected);
+    };
+    tokio::select! {
+        _ = lending => panic!("it is not answered"),
+        done = tokio::time::timeout(SOON, work) => done.unwrap(),
+    }
+    house.finish(&[&mine, &mute]).await;
+}
+
+#[tokio::test]
+async fn variables_that_decide_what_is_loaded_are_left_out_and_named() {
+    let mine = fake("");
+    let house = House::new(&servers(&json!({})));
+    let lending = house.engine.lending(lender("a"));
+    let work = async {
+        let env = [("NODE_OPTIONS", "--inspect"), ("WORKSPACE", "harbour")];
+        let lent = vec![lent("mine", &mine, &env)];
+        let report = house.engine.lend(loan("a", "one", lent)).await.unwrap();
+        assert_eq!(report.servers[0].left_out, ["NODE_OPTIONS"]);
+    };
+    tokio::select! {
+        _ = lending => panic!("it is not answered"),
+        () = work => {}
+    }
+    house.finish(&[&mine]).await;
+}
+
+#[tokio::test]
 async fn the_policy_of_the_agent_holds_and_secrets_are_hidden() {
     let mine = fake("");
     let mut config = servers(&json!({}));
@@ -263,6 +338,9 @@ async fn the_policy_of_the_agent_holds_and_secrets_are_hidden() {
         assert_eq!(report.session_key, key);
         assert_eq!(report.tool_calls[0].server.as_deref(), Some("mine"));
         assert!(!report.reply.contains("hunter2"), "{}", report.reply);
+        // A plain word is no secret: the model needs it.
+        let report = ask("echo message=quiet-harbour").await;
+        assert!(report.reply.contains("harbour"), "{}", report.reply);
         let report = ask("/mcp servers").await;
         assert!(report.reply.contains("mine"), "{}", report.reply);
         let elsewhere = house.reply("/mcp servers").await.unwrap();

@@ -21,6 +21,7 @@ async fn started(house: &House) {
     let query = ServersQuery {
         agent: None,
         wait: true,
+        ..ServersQuery::default()
     };
     house.engine.servers(query).await.unwrap();
 }

@@ -139,6 +139,7 @@ impl McpAsked<'_> {
         let query = ServersQuery {
             agent: self.agent.clone(),
             wait: true,
+            ..ServersQuery::default()
         };
         let report = self.engine.servers(query).await?;
         self.listed(&report.servers).await
@@ -154,6 +155,7 @@ impl McpAsked<'_> {
         let query = ServersQuery {
             agent: self.agent.clone(),
             wait: true,
+            ..ServersQuery::default()
         };
         let report = self.engine.servers(query).await?;
         if report.servers.is_empty() {

@@ -13,13 +13,13 @@ use openclaw_engine::{
     ContentsReport, Credentials, DefinitionsReport, DeletedSession, Engine, EngineFailure,
     GatewayReport, ImportReport, ImportRequest, KeptLogin, LendServers, Lender, LoanReport,
     LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport,
-    LogsQuery, LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession,
-    Overview, Pending, PromptArgumentReport, PromptMessageReport, PromptReport, PromptRequest,
-    PromptSummary, PromptsReport, ReadReport, ReadRequest, RegistrationKind, ReloadReport,
-    RemovedServer, ResourceSummary, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails,
-    ServerReport, ServersQuery, ServersReport, SessionTranscript, SessionsQuery, SessionsReport,
-    SetServer, ShownState, SkillsQuery, SkillsReport, StatisticsReport, TemplateSummary,
-    ToolReport, ToolsReport, Watcher,
+    LogsQuery, LogsReport, LookQuery, LookReport, ModelsQuery, ModelsReport, OfServer, OneLogin,
+    OneServer, OneSession, Overview, Pending, PromptArgumentReport, PromptMessageReport,
+    PromptReport, PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest,
+    RegistrationKind, ReloadReport, RemovedServer, ResourceSummary, ResourcesReport, SecretsQuery,
+    SecretsReport, ServerDetails, ServerReport, ServersQuery, ServersReport, SessionTranscript,
+    SessionsQuery, SessionsReport, SetServer, ShownState, SkillsQuery, SkillsReport,
+    StatisticsReport, TemplateSummary, ToolReport, ToolsReport, Watcher,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -411,6 +411,10 @@ impl Engine for Canned {
 
     fn statistics(&self) -> Pending<'_, StatisticsReport> {
         ready(StatisticsReport::default())
+    }
+
+    fn look(&self, _: LookQuery) -> Pending<'_, LookReport> {
+        ready(LookReport::default())
     }
 
     fn activity(&self, _: ActivityQuery) -> Pending<'_, ActivityReport> {

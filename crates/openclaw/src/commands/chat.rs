@@ -194,7 +194,10 @@ impl Chat<'_> {
             self.engine.sessions(SessionsQuery { agent }).await?;
             return Ok(());
         }
-        let query = ServersQuery { agent, wait: false };
+        let query = ServersQuery {
+            agent,
+            ..ServersQuery::default()
+        };
         let servers = self.engine.servers(query).await?.servers;
         let starting = servers.iter().filter(|server| server.enabled).count();
         let mut words = format!(

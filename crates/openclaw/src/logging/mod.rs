@@ -22,12 +22,11 @@ pub(crate) const FILE_ONLY: &str = "openclaw::told";
 const OURS: &str = "openclaw";
 
 /// Where lines come from that repeat what was said to us, whatever it is.
-const VERBATIM: &str = "rmcp";
+const VERBATIM: [&str; 2] = ["rmcp", "agent_client_protocol"];
 
 /// Where lines about what servers and models say and do come from: a person is told of it in another
 /// form, or has not asked.
-const OTHERS: [&str; 7] = [
-    "agent_client_protocol",
+const OTHERS: [&str; 6] = [
     "openclaw_agent",
     "openclaw_mcp",
     "openclaw_mcp_client",
@@ -83,7 +82,7 @@ pub(crate) fn start(
 ) {
     let mut stderr_filter = Targets::new()
         .with_target(FILE_ONLY, LevelFilter::OFF)
-        .with_target(VERBATIM, LevelFilter::OFF);
+        .with_targets(VERBATIM.map(|target| (target, LevelFilter::OFF)));
     if level.is_none() && is_verbose {
         stderr_filter = stderr_filter.with_target(OURS, LevelFilter::DEBUG);
     } else if level.is_none() {
@@ -119,7 +118,7 @@ pub(crate) fn start(
             .with_filter(
                 Targets::new()
                     .with_default(level.max(LevelFilter::INFO))
-                    .with_target(VERBATIM, LevelFilter::ERROR),
+                    .with_targets(VERBATIM.map(|target| (target, LevelFilter::ERROR))),
             )
     });
     // A second start, in tests, keeps the first.

@@ -35,7 +35,7 @@ fn started() -> ReplyEvent {
 }
 
 async fn told(events: Vec<ReplyEvent>, shows_notices: bool) -> Vec<Value> {
-    let mut telling = Telling::new(3, Path::new("/"), shows_notices);
+    let mut telling = Telling::new("3", Path::new("/"), shows_notices);
     let mut told = Vec::new();
     for event in events {
         if let Some(item) = telling.hear(event) {

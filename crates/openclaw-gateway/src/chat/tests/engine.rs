@@ -11,12 +11,12 @@ use openclaw_engine::{
     ConfigurationReport, Credentials, DefinitionsReport, DeletedSession, Engine, EngineFailure,
     GatewayReport, ImportReport, ImportRequest, LendServers, Lender, LoanReport, LoginAnswer,
     LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery,
-    LogsReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview,
-    Pending, PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
-    RemovedServer, ReplyEngine, ReplyEvent, ReplyPart, ReplyReport, ReplyRequest, ResourcesReport,
-    SecretsQuery, SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionChoice,
-    SessionTranscript, SessionsQuery, SessionsReport, SetServer, SkillsQuery, SkillsReport,
-    StatisticsReport, ToolsReport, UsageReport, Watcher,
+    LogsReport, LookQuery, LookReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer,
+    OneSession, Overview, Pending, PromptReport, PromptRequest, PromptsReport, ReadReport,
+    ReadRequest, ReloadReport, RemovedServer, ReplyEngine, ReplyEvent, ReplyPart, ReplyReport,
+    ReplyRequest, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServersQuery,
+    ServersReport, SessionChoice, SessionTranscript, SessionsQuery, SessionsReport, SetServer,
+    SkillsQuery, SkillsReport, StatisticsReport, ToolsReport, UsageReport, Watcher,
 };
 use tokio::sync::Semaphore;
 
@@ -322,6 +322,7 @@ impl Engine for Scripted {
         remove_server(OneServer) -> RemovedServer;
         configuration(ConfigurationQuery) -> ConfigurationReport;
         import(ImportRequest) -> ImportReport;
+        look(LookQuery) -> LookReport;
         reload() -> ReloadReport;
         sessions(SessionsQuery) -> SessionsReport;
         lend(LendServers) -> LoanReport;

@@ -37,13 +37,19 @@ pub(in crate::commands) async fn settled(
     agent: Option<String>,
 ) -> Result<ServersReport, Failure> {
     if !session.output.is_watched() {
-        return Ok(engine.servers(ServersQuery { agent, wait: true }).await?);
+        let query = ServersQuery {
+            agent,
+            wait: true,
+            ..ServersQuery::default()
+        };
+        return Ok(engine.servers(query).await?);
     }
     let mut number = 0;
     loop {
         let query = ServersQuery {
             agent: agent.clone(),
             wait: false,
+            ..ServersQuery::default()
         };
         let report = engine.servers(query).await?;
         let waiting: Vec<String> = report

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use agent_client_protocol::v1::schema::{
-    CancelNotification, ListSessionsRequest, LoadSessionRequest, PermissionOptionKind,
-    SessionModeId, SessionUpdate, SetSessionModeRequest, StopReason, ToolCall, ToolCallContent,
-    ToolCallStatus, ToolKind,
+    CancelNotification, HttpHeader, ListSessionsRequest, LoadSessionRequest, McpServer,
+    McpServerHttp, McpServerSse, PermissionOptionKind, SessionModeId, SessionUpdate,
+    SetSessionModeRequest, StopReason, ToolCall, ToolCallContent, ToolCallStatus, ToolKind,
 };
 use openclaw_testkit::leaks::{eventually, processes_with_argument};
 use serde_json::json;
@@ -87,6 +87,9 @@ fn a_tool_of_the_editor_is_called_with_permission_and_its_result_is_framed() {
             panic!("one question");
         };
         assert_eq!(question.tool_call.tool_call_id, call.tool_call_id);
+        let asked = &question.tool_call.fields;
+        assert_eq!(asked.kind, Some(ToolKind::Other), "{asked:?}");
+        assert!(asked.title.as_ref().unwrap().contains("echo"), "{asked:?}");
         let (status, text) = result(editor);
         assert_eq!(status, Some(ToolCallStatus::Completed));
         assert!(text.contains("hello"), "{text}");
@@ -101,6 +104,48 @@ fn a_tool_of_the_editor_is_called_with_permission_and_its_result_is_framed() {
         assert_eq!(processes_with_argument(marker(&line)).len(), 0);
         let gone = editor.say(session, "hello").await.unwrap_err();
         assert!(gone.message.contains("session"), "{gone:?}");
+    });
+}
+
+#[test]
+fn servers_at_addresses_are_used_with_their_headers() {
+    let mut lab = Lab::empty();
+    let http = lab.stranger("http --require-header X-Key=0123456789abcdef");
+    let sse = lab.stranger("sse --require-header X-Key=0123456789abcdef");
+    let project = lab.home.path().to_owned();
+    edit(&lab, PermissionOptionKind::AllowOnce, async |editor| {
+        let headers = vec![HttpHeader::new("X-Key", "0123456789abcdef")];
+        let servers = vec![
+            McpServer::Http(McpServerHttp::new("web", http).headers(headers.clone())),
+            McpServer::Sse(McpServerSse::new("old", sse).headers(headers)),
+        ];
+        let session = editor.open(&project, servers).await.unwrap().session_id;
+        for (server, word) in [("web", "hello"), ("old", "goodbye")] {
+            editor.heard.forget();
+            let message = format!("mcp_{server}_echo message={word}");
+            editor.say(&session, &message).await.unwrap();
+            let (status, text) = result(editor);
+            assert_eq!(status, Some(ToolCallStatus::Completed), "{text}");
+            assert!(text.contains(word) && text.contains(server), "{text}");
+        }
+        editor.close(&session).await.unwrap();
+    });
+}
+
+#[test]
+fn prompts_of_configured_servers_are_announced_as_soon_as_they_are_known() {
+    let lab = Lab::new("");
+    let project = lab.home.path().to_owned();
+    edit(&lab, PermissionOptionKind::AllowOnce, async |editor| {
+        editor.open(&project, Vec::new()).await.unwrap();
+        let is_announced = |update: &SessionUpdate| match update {
+            SessionUpdate::AvailableCommandsUpdate(update) => {
+                let mut commands = update.available_commands.iter();
+                commands.any(|command| command.name.ends_with(":greeting"))
+            }
+            _ => false,
+        };
+        editor.heard.until(is_announced).await;
     });
 }
 

@@ -1,0 +1,32 @@
+//! What can be seen without starting anything.
+
+use openclaw_engine::{EngineFailure, LookQuery, LookReport};
+
+use crate::runtime::Runtime;
+use crate::unknown::found_server;
+
+impl Runtime {
+    pub(super) async fn answer_look(&self, query: LookQuery) -> Result<LookReport, EngineFailure> {
+        let agent = self.agent(query.agent.as_deref())?;
+        let name = query.server.as_deref();
+        let tools = query.tools.then(|| self.known_tools(&agent, name));
+        let Some(name) = name else {
+            return Ok(LookReport {
+                servers: self.all_servers(&agent).servers,
+                tools,
+                ..LookReport::default()
+            });
+        };
+        let server = found_server(&agent, name)?;
+        let details = self.details(&agent, &server).await;
+        let log = query
+            .after
+            .map(|after| self.log_since(&agent, &server, after));
+        Ok(LookReport {
+            servers: vec![details.report.clone()],
+            server: Some(details),
+            log,
+            tools,
+        })
+    }
+}
