@@ -28,7 +28,7 @@ def run_script(name: str, *arguments: str, **options) -> subprocess.CompletedPro
 
 class Options(unittest.TestCase):
     def test_an_unknown_option_is_a_usage_error(self) -> None:
-        for name in ["conformance", "partners", "test"]:
+        for name in ["browser", "conformance", "partners", "test"]:
             result = run_script(name, "--fast")
             self.assertEqual(result.returncode, 2)
             self.assertIn(f"scripts/{name}: unknown option: --fast", result.stderr)
@@ -41,7 +41,12 @@ class Options(unittest.TestCase):
             self.assertIn(f"{option} needs a value", result.stderr)
 
     def test_help_goes_to_standard_output(self) -> None:
-        options = {"conformance": "--release", "partners": "--help", "test": "--quick"}
+        options = {
+            "browser": "--screenshots",
+            "conformance": "--release",
+            "partners": "--help",
+            "test": "--quick",
+        }
         for name, option in options.items():
             result = run_script(name, "--help")
             self.assertEqual(result.returncode, 0)

@@ -20,6 +20,8 @@ mod importing;
 #[cfg(test)]
 mod lending;
 #[cfg(test)]
+mod looking;
+#[cfg(test)]
 mod observing;
 #[cfg(test)]
 mod reloading;
