@@ -99,6 +99,7 @@ OWN_DEPENDENCIES = {
         "openclaw-sessions",
         "openclaw-skills",
         "openclaw-state",
+        "openclaw-telemetry",
         "openclaw-testkit",
     },
     "openclaw": {
@@ -120,6 +121,7 @@ OWN_DEPENDENCIES = {
         "openclaw-secrets",
         "openclaw-sessions",
         "openclaw-state",
+        "openclaw-telemetry",
         "openclaw-testkit",
     },
     "openclaw-config": {"openclaw-secrets", "openclaw-state"},
@@ -144,6 +146,7 @@ OWN_DEPENDENCIES = {
         "openclaw-link",
         "openclaw-secrets",
         "openclaw-state",
+        "openclaw-telemetry",
         "openclaw-testkit",
     },
     "openclaw-http": {"openclaw-secrets", "openclaw-testkit"},
@@ -158,7 +161,7 @@ OWN_DEPENDENCIES = {
         "openclaw-state",
         "openclaw-testkit",
     },
-    "openclaw-link": {"openclaw-engine", "openclaw-testkit"},
+    "openclaw-link": {"openclaw-engine", "openclaw-telemetry", "openclaw-testkit"},
     "openclaw-mcp": {
         "openclaw-config",
         "openclaw-content",
@@ -177,9 +180,15 @@ OWN_DEPENDENCIES = {
         "openclaw-secrets",
         "openclaw-sse",
         "openclaw-state",
+        "openclaw-telemetry",
         "openclaw-testkit",
     },
-    "openclaw-mcp-server": {"openclaw-content", "openclaw-engine", "openclaw-testkit"},
+    "openclaw-mcp-server": {
+        "openclaw-content",
+        "openclaw-engine",
+        "openclaw-telemetry",
+        "openclaw-testkit",
+    },
     "openclaw-models": {
         "openclaw-config",
         "openclaw-content",
@@ -233,6 +242,7 @@ OWN_DEPENDENCIES = {
         "openclaw-skills",
         "openclaw-slash",
         "openclaw-state",
+        "openclaw-telemetry",
         "openclaw-testkit",
     },
     "openclaw-secrets": {"openclaw-testkit"},
@@ -253,6 +263,7 @@ OWN_DEPENDENCIES = {
     },
     "openclaw-sse": set(),
     "openclaw-state": set(),
+    "openclaw-telemetry": {"openclaw-http", "openclaw-secrets", "openclaw-testkit"},
     "openclaw-testkit": set(),
 }
 

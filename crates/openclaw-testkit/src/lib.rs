@@ -12,6 +12,7 @@
 //! | `pictures` | files of any size that look like what they are said to be | |
 //! | `login_partner` | starting those of them that one has to log in to | what is said to them |
 //! | `stand_in` | HTTP servers that stand in for services which can't be had here | what they answer |
+//! | `collector` | a collector of traces, and what it was sent | judging it |
 //! | `certificates` | authorities of our own, and what they vouch for | |
 //! | `fake_google` | a stand-in for Google's Secret Manager and for what gives access tokens | a client |
 //! | `fake_login` | an authorization server and an MCP server that it protects, as a program and in a test | a client |
@@ -21,6 +22,7 @@
 //! | `memory` | looking for what is left in memory, and how much there was of it | |
 
 pub mod certificates;
+pub mod collector;
 pub mod fake_google;
 pub mod fake_login;
 pub mod fake_model;
