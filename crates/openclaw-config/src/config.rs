@@ -40,6 +40,8 @@ pub struct Config {
     pub skills: Definition<SkillsSettings>,
     /// What is done with files that come with messages.
     pub media: Definition<MediaSettings>,
+    /// Whether traces are exported, and where.
+    pub otel: Definition<OtelSettings>,
     /// The variables that it was read with: those that it names, and those that say how a store of
     /// secrets is reached.
     pub environment: Arc<Environment>,
@@ -433,4 +435,23 @@ impl TranscriptionProgram {
     pub const DIRECTORY: &str = "{directory}";
     /// Stands for the language.
     pub const LANGUAGE: &str = "{language}";
+}
+
+/// Whether traces are exported, and where, as far as the file says so.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OtelSettings {
+    /// Whether anything is exported.
+    pub enabled: bool,
+    /// Whether traces are.
+    pub traces: bool,
+    /// Where to, if not to the usual place.
+    pub endpoint: Option<Url>,
+    /// Headers for every export.
+    pub headers: BTreeMap<String, ConfigValue>,
+    /// What this program is called in traces, if not as usual.
+    pub service_name: Option<String>,
+    /// How many traces are recorded, if not all.
+    pub sample_rate: Option<f64>,
+    /// How long spans wait for others to be sent with, if not as usual.
+    pub flush_interval: Option<Duration>,
 }

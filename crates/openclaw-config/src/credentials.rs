@@ -63,6 +63,9 @@ impl Config {
             }
             None => {}
         }
+        if let Some(otel) = self.otel.sound() {
+            collect(&otel.headers, &mut found);
+        }
         found.sort_by(|one, other| one.expose().cmp(other.expose()));
         found.dedup();
         found

@@ -55,9 +55,9 @@ pub use agent::{AgentId, AgentIdError};
 pub use config::{
     Agent, AgentResources, AgentServers, Approval, Config, ConfigValue, ConfiguredServer,
     Definition, FileMode, Gateway, GatewayAuthMode, GatewayBind, MediaSettings, ModelChoice,
-    ModelFacts, ModelProvider, PolicyLayer, SecretProgram, SecretProviderSettings, SecretSettings,
-    ServerLimits, SessionRetention, SkillSettings, SkillsSettings, ToolSearch, Transcriber,
-    TranscriptionProgram, TranscriptionService, TranscriptionSettings, WithoutPerson,
+    ModelFacts, ModelProvider, OtelSettings, PolicyLayer, SecretProgram, SecretProviderSettings,
+    SecretSettings, ServerLimits, SessionRetention, SkillSettings, SkillsSettings, ToolSearch,
+    Transcriber, TranscriptionProgram, TranscriptionService, TranscriptionSettings, WithoutPerson,
 };
 pub use diff::{Change, Connection, Connections, Difference, User, connections, difference};
 pub use edit::{EditError, Editor, ServerEdit, written_server};

@@ -77,8 +77,8 @@ impl JsonPath {
     }
 
     /// Whether a problem here concerns only a part of the configuration that can be left out: a
-    /// server, a provider of models or secrets, the gateway, skills, media. Anywhere else it
-    /// concerns everything.
+    /// server, a provider of models or secrets, the gateway, skills, media, the export of traces.
+    /// Anywhere else it concerns everything.
     pub(crate) fn is_in_a_part(&self) -> bool {
         let key = |index: usize| match self.0.get(index) {
             Some(Segment::Key(key)) => Some(&**key),
@@ -88,7 +88,7 @@ impl JsonPath {
             (Some("models" | "secrets"), Some("providers")) => key(2).is_some(),
             // The tools that the gateway may use restrict everybody.
             (Some("gateway"), Some(part)) => part != "tools",
-            (Some("skills" | "media"), Some(_)) => true,
+            (Some("skills" | "media"), Some(_)) | (Some("diagnostics"), Some("otel")) => true,
             _ => self.server().is_some(),
         }
     }

@@ -40,7 +40,7 @@ lies at `~/.openclaw/openclaw.json` unless `--config`, `OPENCLAW_CONFIG_PATH`,
   `clientSecret` and model keys; `{ \"prefix\": \"Bearer \", \"secret\": \"secret://…\" }` puts text
   before one.
 - **Mistakes** are all reported at once, with file, line and column. A mistake in one server, one
-  provider, the gateway, skills or media costs only that part; unknown keys outside of servers are ignored.
+  provider, the gateway, skills, media or `diagnostics.otel` costs only that part; unknown keys outside of servers are ignored.
 ";
 
 /// The reference as Markdown.

@@ -168,6 +168,11 @@ impl Problem {
         self.path.key_inside(&JsonPath::of(&["media"])).is_some()
     }
 
+    pub(crate) fn is_in_otel(&self) -> bool {
+        let otel = JsonPath::of(&["diagnostics", "otel"]);
+        self.path == otel || self.path.key_inside(&otel).is_some()
+    }
+
     /// Whether what has the problem cannot be used.
     pub(crate) fn blocks(&self) -> bool {
         self.severity == Severity::Error || self.kind == Kind::MissingVariable

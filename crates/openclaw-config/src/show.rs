@@ -10,9 +10,9 @@ use serde_json::{Map, Value as Json, json};
 use url::Url;
 
 use crate::config::{
-    Agent, Config, ConfiguredServer, Definition, MediaSettings, ModelProvider, SecretProgram,
-    SecretProviderSettings, SkillSettings, SkillsSettings, Transcriber, TranscriptionService,
-    TranscriptionSettings,
+    Agent, Config, ConfiguredServer, Definition, MediaSettings, ModelProvider, OtelSettings,
+    SecretProgram, SecretProviderSettings, SkillSettings, SkillsSettings, Transcriber,
+    TranscriptionService, TranscriptionSettings,
 };
 use crate::credentials::{address, arguments, credential, hidden, plain, values};
 use crate::place::Place;
@@ -55,6 +55,7 @@ impl Config {
             "models": { "providers": show_all(&self.model_providers, model_provider) },
             "skills": show_definition(&self.skills, skills),
             "media": show_definition(&self.media, media),
+            "diagnostics": show_definition(&self.otel, diagnostics),
             "secrets": {
                 "timeoutMs": milliseconds(self.secrets.timeout),
                 "providers": show_all(&self.secrets.providers, secret_provider),
@@ -328,6 +329,29 @@ fn media(settings: &MediaSettings) -> Json {
         return Json::Null;
     };
     json!({ "transcription": show_transcription(transcription) })
+}
+
+fn diagnostics(settings: &OtelSettings) -> Json {
+    if *settings == not_set() {
+        return Json::Null;
+    }
+    json!({ "otel": {
+        "enabled": settings.enabled,
+        "traces": settings.traces,
+        "endpoint": settings.endpoint.as_ref().map(address),
+        "headers": hidden(&settings.headers),
+        "serviceName": settings.service_name,
+        "sampleRate": settings.sample_rate,
+        "flushIntervalMs": settings.flush_interval.map(milliseconds),
+    } })
+}
+
+/// What the settings are where there are none.
+fn not_set() -> OtelSettings {
+    OtelSettings {
+        traces: true,
+        ..OtelSettings::default()
+    }
 }
 
 fn show_transcription(settings: &TranscriptionSettings) -> Json {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use openclaw_secrets::SecretReference;
 
-use crate::config::{Config, Gateway, MediaSettings, ModelProvider, Transcriber};
+use crate::config::{Config, Gateway, MediaSettings, ModelProvider, OtelSettings, Transcriber};
 use crate::raw::ConfigValue;
 use crate::server::{Authorization, Launch, OAuthSettings, Server};
 
@@ -90,6 +90,17 @@ impl MediaSettings {
     }
 }
 
+impl OtelSettings {
+    /// All values that may be credentials.
+    pub fn values(&self) -> Vec<NamedValue<'_>> {
+        if self.enabled && self.traces {
+            named("otel.headers", &self.headers)
+        } else {
+            Vec::new()
+        }
+    }
+}
+
 fn named<'c>(section: &str, values: &'c BTreeMap<String, ConfigValue>) -> Vec<NamedValue<'c>> {
     let values = values.iter();
     values
@@ -108,6 +119,8 @@ pub enum ValueOwner {
     Gateway,
     /// Files that come with messages.
     Media,
+    /// What is told to those who watch over many programs.
+    Diagnostics,
 }
 
 /// A reference to a secret, and where it stands.
@@ -139,8 +152,15 @@ impl Config {
         let gateway = gateway.flat_map(|it| placed(&ValueOwner::Gateway, it.values()));
         let media = self.media.sound().into_iter();
         let media = media.flat_map(|it| placed(&ValueOwner::Media, it.values()));
+        let otel = self.otel.sound().into_iter();
+        let otel = otel.flat_map(|it| placed(&ValueOwner::Diagnostics, it.values()));
         let mut all: Vec<PlacedReference> = Vec::new();
-        for reference in servers.chain(models).chain(gateway).chain(media) {
+        for reference in servers
+            .chain(models)
+            .chain(gateway)
+            .chain(media)
+            .chain(otel)
+        {
             // Agents share most servers.
             if !all.contains(&reference) {
                 all.push(reference);

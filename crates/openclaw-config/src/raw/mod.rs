@@ -5,6 +5,7 @@
 mod address;
 mod agents;
 mod credential;
+mod diagnostics;
 mod entries;
 mod gateway;
 mod media;
@@ -20,6 +21,7 @@ mod variables;
 pub(crate) use agents::{RawAgent, RawAgentDefaults, RawModel};
 pub use credential::ConfigValue;
 pub(crate) use credential::RawCredential;
+pub(crate) use diagnostics::{RawDiagnostics, RawOtel};
 pub(crate) use entries::Entry;
 pub(crate) use gateway::RawGateway;
 pub use gateway::{GatewayAuthMode, GatewayBind};

@@ -5,7 +5,7 @@ use crate::raw::models::RawModels;
 use crate::raw::secrets::RawSecrets;
 use crate::raw::server::{Servers, WholeServers};
 use crate::raw::sessions::RawSession;
-use crate::raw::{RawGateway, RawMedia, RawPolicy, RawSkills, RawTools};
+use crate::raw::{RawDiagnostics, RawGateway, RawMedia, RawPolicy, RawSkills, RawTools};
 use crate::server::ToolNaming;
 use crate::shape::{Literal, Named, Whole, object};
 
@@ -39,6 +39,8 @@ object! {
         secrets: RawSecrets = "secrets";
         /// The gateway.
         gateway: RawGateway = "gateway";
+        /// What is told to those who watch over many programs.
+        diagnostics: RawDiagnostics = "diagnostics";
         /// Variables for `${VAR}`.
         env: RawEnvironment = "env";
     }

@@ -1,6 +1,7 @@
 //! From the fields of the file to a configuration: places laid over each other, agents resolved.
 
 mod agents;
+mod diagnostics;
 mod layers;
 mod media;
 mod sections;
@@ -117,6 +118,7 @@ pub(crate) fn resolve(
         gateway: resolver.gateway(root),
         skills: resolver.skills(root),
         media: resolver.media(root),
+        otel: resolver.otel(root),
         presence,
         environment: Arc::new(environment.clone()),
     }

@@ -5,6 +5,8 @@ mod agents;
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
+mod diagnostics;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod editing;
