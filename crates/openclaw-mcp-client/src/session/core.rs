@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use http::HeaderMap;
+use openclaw_telemetry::{Exchange, TraceContext};
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -14,6 +15,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::handshake;
 use super::header_parameters::{HeaderParameters, describe};
 use super::params::{Meta, Parameters, Params};
+use super::telling::failure;
 use super::terms::{Era, Terms, modern_meta};
 use crate::error::{RequestError, UnknownOutcome};
 use crate::target::{Target, Timeouts};
@@ -167,7 +169,16 @@ impl Core {
             return Err(RequestError::NotSent("it was disconnected".to_owned()).into());
         }
         let mut ticket = self.inbound.in_flight.register(request.ticket.clone(), now);
-        let message = self.compose(request, ticket.id())?;
+        let told = Exchange::begin(request.method);
+        told.describe(|about| self.tell(about, request, ticket.id()));
+        let message = match self.compose(request, ticket.id(), told.context()) {
+            Ok(message) => message,
+            Err(error) => {
+                let refused = Err(error.into());
+                told.ended(|| failure(request.method, &refused));
+                return refused;
+            }
+        };
         let mut withdrawal = Withdrawal {
             core: self,
             id: ticket.id(),
@@ -180,16 +191,23 @@ impl Core {
         // It is large: pinned where it is made, it is not copied.
         let exchange = pin!(self.link.exchange(&message, &mut ticket));
         let waited = wait(exchange, &pulse, request.limits, now).await;
-        match waited {
+        let exchanged = match waited {
             Ok(exchanged) => {
                 withdrawal.needed = false;
                 exchanged
             }
             Err(overdue) => Err(RequestError::OutcomeUnknown(overdue).into()),
-        }
+        };
+        told.ended(|| failure(request.method, &exchanged));
+        exchanged
     }
 
-    fn compose(&self, request: &Request, id: u64) -> Result<Outgoing, RequestError> {
+    fn compose(
+        &self,
+        request: &Request,
+        id: u64,
+        trace: Option<TraceContext>,
+    ) -> Result<Outgoing, RequestError> {
         let agreed = match request.speech {
             Speech::Agreed => self.terms(),
             Speech::Handshake | Speech::Modern(_) => None,
@@ -214,6 +232,7 @@ impl Core {
         let meta = Meta {
             modern: modern.map(|version| modern_meta(version, self.inbound.roots())),
             token: (request.ticket.kind == TicketKind::Interactive).then_some(id),
+            trace,
         };
         let params = Params {
             own: &request.params,

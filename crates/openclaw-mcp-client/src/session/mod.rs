@@ -7,6 +7,7 @@ mod list;
 mod params;
 mod rounds;
 mod subscription;
+mod telling;
 mod terms;
 mod tools;
 

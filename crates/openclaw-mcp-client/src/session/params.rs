@@ -1,5 +1,6 @@
 //! The parameters of a request, with what it says about itself.
 
+use openclaw_telemetry::TraceContext;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -39,6 +40,14 @@ pub(super) struct Meta {
     pub(super) modern: Option<Map<String, Value>>,
     /// What its progress is to be told under.
     pub(super) token: Option<u64>,
+    /// The trace that it belongs to, where somebody collects them: SEP-414.
+    pub(super) trace: Option<TraceContext>,
+}
+
+impl Meta {
+    fn is_empty(&self) -> bool {
+        self.modern.is_none() && self.token.is_none() && self.trace.is_none()
+    }
 }
 
 impl Serialize for Params<'_> {
@@ -47,7 +56,7 @@ impl Serialize for Params<'_> {
         for (name, value) in &self.own.0 {
             map.serialize_entry(name, value)?;
         }
-        if self.meta.modern.is_some() || self.meta.token.is_some() {
+        if !self.meta.is_empty() {
             map.serialize_entry("_meta", self.meta)?;
         }
         map.end()
@@ -63,6 +72,46 @@ impl Serialize for Meta {
         if let Some(token) = self.token {
             map.serialize_entry("progressToken", &token)?;
         }
+        if let Some(trace) = &self.trace {
+            map.serialize_entry("traceparent", &trace.traceparent())?;
+            if let Some(state) = trace.tracestate() {
+                map.serialize_entry("tracestate", state)?;
+            }
+        }
         map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn written(meta: &Meta) -> Value {
+        let own = Parameters::from([("name", "echo".into())]);
+        serde_json::to_value(Params { own: &own, meta }).unwrap()
+    }
+
+    #[test]
+    fn a_trace_stands_beside_what_else_a_request_says_about_itself() {
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let mut modern = Map::new();
+        modern.insert("io.example/a".to_owned(), json!(1));
+        let mut meta = Meta {
+            modern: Some(modern),
+            token: Some(7),
+            trace: TraceContext::read(parent, Some("a=b")),
+        };
+        let expected = json!({
+            "io.example/a": 1, "progressToken": 7, "traceparent": parent, "tracestate": "a=b",
+        });
+        assert_eq!(written(&meta)["_meta"], expected);
+        meta.trace = TraceContext::read(parent, None);
+        meta.modern = None;
+        meta.token = None;
+        assert_eq!(written(&meta)["_meta"], json!({ "traceparent": parent }));
+        meta.trace = None;
+        assert_eq!(written(&meta), json!({ "name": "echo" }));
     }
 }

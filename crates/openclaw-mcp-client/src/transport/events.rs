@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 use tokio::time::{Instant, timeout_at};
+use url::Url;
 
 use super::patience::post_patiently;
 use super::poster::Poster;
@@ -49,6 +50,11 @@ struct Connected {
 }
 
 impl Events {
+    /// Where it is.
+    pub(crate) fn url(&self) -> &Url {
+        self.shared.endpoint.url()
+    }
+
     pub(crate) fn new(endpoint: HttpEndpoint, inbound: Arc<Inbound>) -> Self {
         let shared = Arc::new(Shared {
             endpoint,

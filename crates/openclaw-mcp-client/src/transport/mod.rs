@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
+use openclaw_telemetry::Wire;
 use tokio::time::Instant;
 
 pub(crate) use self::events::Events;
@@ -95,6 +96,19 @@ impl Link {
             Self::Stdio(_) => true,
             Self::Streamable(streamable) => streamable.hears(),
             Self::Events(events) => events.hears(),
+        }
+    }
+
+    /// How messages travel, for those who collect traces.
+    pub(crate) fn wire(&self) -> Wire<'_> {
+        let url = match self {
+            Self::Stdio(_) => return Wire::Pipe,
+            Self::Streamable(streamable) => streamable.url(),
+            Self::Events(events) => events.url(),
+        };
+        Wire::Http {
+            host: url.host_str().unwrap_or_default(),
+            port: url.port_or_known_default(),
         }
     }
 

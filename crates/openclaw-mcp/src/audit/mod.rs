@@ -119,9 +119,7 @@ impl AuditLog {
         let line = Line {
             time: moment::written(now),
             agent: name(entry.agent),
-            session: entry
-                .session
-                .map(|session| self.hash("session", session.as_bytes())),
+            session: entry.session.map(|session| self.session(session)),
             server: name(entry.server),
             tool: name(entry.tool),
             arguments_hash: self.hash("arguments", &arguments),
@@ -141,6 +139,11 @@ impl AuditLog {
         if let Err(error) = written {
             tracing::error!("a call is missing in the audit log: {error}");
         }
+    }
+
+    /// What stands for a session: whoever knows its key can join it.
+    pub(crate) fn session(&self, key: &str) -> String {
+        self.hash("session", key.as_bytes())
     }
 
     fn hash(&self, what: &str, text: &[u8]) -> String {

@@ -36,6 +36,11 @@ impl CallEnd {
         self != Self::Ok
     }
 
+    /// The word for it in the audit log.
+    pub fn word(self) -> &'static str {
+        self.audited().as_str()
+    }
+
     pub(crate) fn audited(self) -> CallOutcome {
         match self {
             Self::Ok => CallOutcome::Ok,

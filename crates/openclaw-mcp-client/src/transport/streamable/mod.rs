@@ -11,6 +11,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
+use url::Url;
 
 use self::listener::Listener;
 use self::session::SessionState;
@@ -76,6 +77,11 @@ impl Streamable {
     /// The number of the present session.
     pub(crate) fn generation(&self) -> u64 {
         self.shared.session().generation
+    }
+
+    /// Where it is.
+    pub(crate) fn url(&self) -> &Url {
+        self.shared.endpoint.url()
     }
 
     /// How the identifier of the session begins.
