@@ -12,6 +12,7 @@ use openclaw_mcp::{AgentPlan, Servers, UnknownAgent};
 use openclaw_media::MediaReader;
 use openclaw_models::{Model, Models};
 use openclaw_sessions::{ReservedKind, SessionKey, SessionStore};
+use openclaw_telemetry::{Tokens, TurnSpan};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
 use crate::error::TurnError;
@@ -190,7 +191,22 @@ impl Agents {
             beside,
             earlier: request.earlier,
         };
-        Box::pin(asking.answer(said)).await
+        let told = TurnSpan::begin(plan.agent.id.as_str(), || {
+            self.servers.session_hash(key.as_str())
+        });
+        let result = told.around(Box::pin(asking.answer(said))).await;
+        match &result {
+            Ok(report) => {
+                let usage = report.usage.map(|usage| Tokens {
+                    input: usage.input_tokens,
+                    output: usage.output_tokens,
+                    cached: usage.cached_tokens,
+                });
+                told.replied(&report.model, usage);
+            }
+            Err(error) => told.failed(error.code()),
+        }
+        result
     }
 }
 

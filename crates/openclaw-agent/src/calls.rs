@@ -11,6 +11,7 @@ use openclaw_mcp::{
     DESCRIBE_TOOL, LIST_RESOURCES, Part, READ_RESOURCE, READ_RESULT, RESERVED, SEARCH_TOOLS,
     Servers, ToolChoice, ToolOutcome,
 };
+use openclaw_telemetry::ToolSpan;
 use serde_json::{Map, Value};
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -71,7 +72,11 @@ impl Caller<'_> {
             progress: Some(of_call.progress()),
             for_model: true,
         });
-        answer(call, Box::pin(outcome).await)
+        let told = ToolSpan::begin(Some(&call.id));
+        let outcome = told.around(Box::pin(outcome)).await;
+        let failure = outcome.end.is_error().then(|| outcome.end.word());
+        told.ended(&outcome.name, outcome.server.as_deref(), failure);
+        answer(call, outcome)
     }
 
     /// What is told about a call that begins.

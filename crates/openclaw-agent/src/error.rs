@@ -99,34 +99,55 @@ pub enum TurnError {
 /// Where the calls of a turn are that was stopped.
 const KEPT: &str = "`openclaw sessions show` has what was done";
 
+impl TurnError {
+    /// A word for it, as failures have it.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownAgent { .. } => "unknown-agent",
+            Self::OtherAgent { .. } => "other-agent",
+            Self::Key(_) => "session-key",
+            Self::Empty => "empty-message",
+            Self::TooLarge { .. }
+            | Self::TooMuchBefore { .. }
+            | Self::InstructionsTooLarge { .. } => "message-too-large",
+            Self::Attachment { .. } => "attachment",
+            Self::Model(error) => error.code(),
+            Self::Session(SessionError::InUse { .. }) => "session-in-use",
+            Self::Session(_) => "session",
+            Self::TimedOut { .. } => "turn-timed-out",
+            Self::TooManyRounds { .. } => "too-many-rounds",
+        }
+    }
+}
+
 impl From<TurnError> for EngineFailure {
     fn from(error: TurnError) -> Self {
-        let message = error.to_string();
+        let (message, code) = (error.to_string(), error.code());
         match error {
-            TurnError::UnknownAgent { known, .. } => Self::asker("unknown-agent", message)
-                .hint(format!("the agents are: {}", known.join(", "))),
-            TurnError::OtherAgent { .. } => Self::asker("other-agent", message)
-                .hint("leave out `--agent`, or take another session key"),
-            TurnError::Key(_) => Self::asker("session-key", message),
-            TurnError::Empty => Self::asker("empty-message", message),
-            TurnError::TooLarge { .. }
-            | TurnError::TooMuchBefore { .. }
-            | TurnError::InstructionsTooLarge { .. } => Self::asker("message-too-large", message),
-            TurnError::Attachment { .. } => Self::asker("attachment", message),
-            TurnError::Model(error) => model_failure(&error, message),
-            TurnError::Session(SessionError::InUse { .. }) => {
-                Self::operation("session-in-use", message)
-                    .hint("wait for the other turn, or use another session")
+            TurnError::UnknownAgent { known, .. } => {
+                Self::asker(code, message).hint(format!("the agents are: {}", known.join(", ")))
             }
-            TurnError::Session(_) => Self::operation("session", message).hint(
+            TurnError::OtherAgent { .. } => {
+                Self::asker(code, message).hint("leave out `--agent`, or take another session key")
+            }
+            TurnError::Key(_)
+            | TurnError::Empty
+            | TurnError::TooLarge { .. }
+            | TurnError::TooMuchBefore { .. }
+            | TurnError::InstructionsTooLarge { .. }
+            | TurnError::Attachment { .. } => Self::asker(code, message),
+            TurnError::Model(error) => model_failure(&error, message),
+            TurnError::Session(SessionError::InUse { .. }) => Self::operation(code, message)
+                .hint("wait for the other turn, or use another session"),
+            TurnError::Session(_) => Self::operation(code, message).hint(
                 "`openclaw doctor` looks at the store; `OPENCLAW_STATE_DIR` sets where it is",
             ),
-            TurnError::TimedOut { .. } => Self::operation("turn-timed-out", message).hint(format!(
+            TurnError::TimedOut { .. } => Self::operation(code, message).hint(format!(
                 "{KEPT}; `agents.defaults.timeoutSeconds` sets how long it may take"
             )),
-            TurnError::TooManyRounds { .. } => Self::operation("too-many-rounds", message).hint(
-                format!("{KEPT}; `agents.defaults.maxRounds` sets how often it is asked"),
-            ),
+            TurnError::TooManyRounds { .. } => Self::operation(code, message).hint(format!(
+                "{KEPT}; `agents.defaults.maxRounds` sets how often it is asked"
+            )),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One turn: rounds of the model and its calls, kept as they happen.
 
+mod asked;
 mod beside;
 mod earlier;
 mod files;
@@ -306,7 +307,7 @@ impl<'a> Running<'a> {
             tools: &tools.set,
             max_tokens: None,
         };
-        self.asking.model.reply(request, &mut listener).await
+        asked::ask(self.asking.model, request, &mut listener).await
     }
 
     /// Makes sure that no two calls of a conversation have the same identifier.

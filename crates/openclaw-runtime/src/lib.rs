@@ -7,6 +7,7 @@
 //! | `observer` | what happened, counted and told | what follows from it |
 //! | `report` | servers, tools and results as plain data | decisions |
 //! | `elsewhere` | work that waits for disks | what it is |
+//! | `traces` | whether traces are exported, where, and with which headers | spans |
 //! | `unknown` | what is said about names that are not there | |
 
 mod answers;
@@ -14,6 +15,8 @@ mod elsewhere;
 mod observer;
 mod report;
 mod runtime;
+mod traces;
 mod unknown;
 
 pub use runtime::{Life, Runtime, RuntimeSetup};
+pub use traces::reading as traces_reading;

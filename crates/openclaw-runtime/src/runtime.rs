@@ -18,12 +18,14 @@ use openclaw_secrets::Redactor;
 use openclaw_sessions::{SessionKey, SessionStore, SessionsSetup, SqliteSessions};
 use openclaw_slash::TAKEN;
 use openclaw_state::StateDirectory;
+use openclaw_telemetry::Telemetry;
 
 use crate::answers::loans::Lenders;
 use crate::answers::logins::BegunLogin;
 use crate::answers::reloads::Reloads;
 use crate::answers::running::RunningLogins;
 use crate::observer::Observer;
+use crate::traces;
 
 /// What a runtime is made of.
 pub struct RuntimeSetup {
@@ -46,6 +48,8 @@ pub struct RuntimeSetup {
     pub life: Life,
     /// The program that reads documents.
     pub documents: DocumentProgram,
+    /// Whether traces are exported, where variables or the configuration say so.
+    pub traces: bool,
 }
 
 /// What a runtime is opened for: when its servers start, and whether those that are lost come back.
@@ -79,6 +83,7 @@ pub struct Runtime {
     pub(crate) redactor: Redactor,
     pub(crate) logins: RunningLogins<BegunLogin>,
     pub(crate) lenders: Arc<Lenders>,
+    pub(crate) telemetry: Telemetry,
     environment: Vec<(OsString, OsString)>,
     pub(crate) directory: PathBuf,
     launcher: Arc<Launcher>,
@@ -120,6 +125,11 @@ impl Runtime {
         };
         let servers = Servers::heard(heard, Arc::<Observer>::clone(&observer));
         let servers = Arc::new(servers.map_err(|error| unusable(&error))?);
+        let telemetry = if setup.traces {
+            traces::start(&setup.config, servers.secret_resolver(), &setup.redactor)
+        } else {
+            Telemetry::off()
+        };
         let models = Arc::new(Models::new(ModelsSetup {
             config: Arc::clone(&setup.config),
             resolver: servers.secret_resolver(),
@@ -157,6 +167,7 @@ impl Runtime {
             redactor: setup.redactor,
             logins: RunningLogins::default(),
             lenders: Arc::default(),
+            telemetry,
             environment: setup.environment,
             directory: setup.directory,
             launcher: setup.launcher,
@@ -177,6 +188,7 @@ impl Runtime {
             launcher: Arc::clone(&self.launcher),
             life: Life::Command,
             documents: self.documents.clone(),
+            traces: false,
         })
     }
 

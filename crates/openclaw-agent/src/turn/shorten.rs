@@ -6,6 +6,7 @@ use openclaw_engine::ReplyEvent;
 use openclaw_models::{ModelError, ModelReply, ModelRequest, Stop, SystemPrompt};
 
 use super::Running;
+use super::asked::ask;
 use crate::compaction::{self, SUMMARY_SYSTEM, summary_question};
 use crate::error::TurnError;
 use crate::history::Conversation;
@@ -148,7 +149,7 @@ impl Running<'_> {
             tools: &tools.set,
             max_tokens: Some(SUMMARY_TOKENS),
         };
-        let reply = self.asking.model.reply(request, &mut |_| {}).await;
+        let reply = ask(self.asking.model, request, &mut |_| {}).await;
         match reply {
             Ok(reply) => {
                 self.told.add_usage(reply.message.usage);

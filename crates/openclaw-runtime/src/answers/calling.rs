@@ -13,6 +13,7 @@ use openclaw_mcp::{
     ANEW_WITHIN, AgentPlan, AgentTool, AgentTools, Approval, Call, CallEnd, Meant, ToolChoice,
     ToolOutcome, typed_words,
 };
+use openclaw_telemetry::ToolSpan;
 use serde_json::{Map, Value, json};
 
 use crate::report::{content, tool_report};
@@ -49,24 +50,25 @@ impl Runtime {
         let (agent, tools) = self.meant(request.agent.as_deref(), &request.tool).await?;
         let tool = found(&tools, &request.tool)?;
         let arguments = arguments(tool, request.arguments)?;
-        let outcome = self
-            .servers
-            .call(Call {
-                agent: &agent,
-                session: None,
-                tool: ToolChoice::Name(tool.name().as_str()),
-                arguments,
-                correlation: &request.correlation,
-                persons: None,
-                approval: if request.approved {
-                    Approval::Given
-                } else {
-                    Approval::Ask(None)
-                },
-                progress: None,
-                for_model: request.framed,
-            })
-            .await;
+        let made = self.servers.call(Call {
+            agent: &agent,
+            session: None,
+            tool: ToolChoice::Name(tool.name().as_str()),
+            arguments,
+            correlation: &request.correlation,
+            persons: None,
+            approval: if request.approved {
+                Approval::Given
+            } else {
+                Approval::Ask(None)
+            },
+            progress: None,
+            for_model: request.framed,
+        });
+        let told = ToolSpan::begin(None);
+        let outcome = told.around(made).await;
+        let failure = outcome.end.is_error().then(|| outcome.end.word());
+        told.ended(&outcome.name, outcome.server.as_deref(), failure);
         self.call_report(tool, outcome, request.framed)
     }
 

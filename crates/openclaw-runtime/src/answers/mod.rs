@@ -109,7 +109,7 @@ impl Engine for Runtime {
     }
 
     fn call(&self, request: CallRequest) -> Pending<'_, CallReport> {
-        Box::pin(self.answer_call(request))
+        Box::pin(self.telemetry.around(self.answer_call(request)))
     }
 
     fn approve(&self, request: ApprovalRequest) -> Pending<'_, ApprovalReport> {
@@ -121,7 +121,7 @@ impl Engine for Runtime {
     }
 
     fn read(&self, request: ReadRequest) -> Pending<'_, ReadReport> {
-        Box::pin(self.answer_read(request))
+        Box::pin(self.telemetry.around(self.answer_read(request)))
     }
 
     fn prompts(&self, query: OfServer) -> Pending<'_, PromptsReport> {
@@ -129,7 +129,7 @@ impl Engine for Runtime {
     }
 
     fn prompt(&self, request: PromptRequest) -> Pending<'_, PromptReport> {
-        Box::pin(self.answer_prompt(request))
+        Box::pin(self.telemetry.around(self.answer_prompt(request)))
     }
 
     fn commands(&self, query: CommandsQuery) -> Pending<'_, CommandsReport> {
@@ -146,7 +146,7 @@ impl Engine for Runtime {
     }
 
     fn complete(&self, query: CompletionQuery) -> Pending<'_, CompletionReport> {
-        Box::pin(self.answer_complete(query))
+        Box::pin(self.telemetry.around(self.answer_complete(query)))
     }
 
     fn definitions(&self, query: OfServer) -> Pending<'_, DefinitionsReport> {
@@ -253,6 +253,7 @@ impl Engine for Runtime {
                     ValueOwner::ModelProvider(name) => (None, format!("the model provider {name}")),
                     ValueOwner::Gateway => (None, "the gateway".to_owned()),
                     ValueOwner::Media => (None, "media".to_owned()),
+                    ValueOwner::Diagnostics => (None, "diagnostics".to_owned()),
                 };
                 SecretReport {
                     server,
@@ -305,7 +306,8 @@ impl Engine for Runtime {
         Box::pin(async {
             // Side by side: a login whose renewal takes long must not keep sessions from being closed.
             // What turns that end now have handed in is still written down.
-            tokio::join!(self.servers.shutdown(), self.sessions.close());
+            let closing = async { tokio::join!(self.servers.shutdown(), self.sessions.close()) };
+            self.telemetry_after(closing).await;
         })
     }
 }

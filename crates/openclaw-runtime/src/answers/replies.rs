@@ -26,7 +26,8 @@ impl ReplyEngine for Runtime {
         request: ReplyRequest,
         audience: &'a dyn Audience,
     ) -> Pending<'a, ReplyReport> {
-        Box::pin(self.answer_reply(request, audience))
+        let answered = self.answer_reply(request, audience);
+        Box::pin(self.telemetry.around(answered))
     }
 }
 

@@ -114,6 +114,7 @@ impl House {
             directory: directory.path().to_owned(),
             launcher: Arc::new(Launcher::new(GuardianProgram::at(&program()))),
             documents: DocumentProgram::at(&program()),
+            traces: false,
         });
         Self {
             engine: engine.unwrap(),
