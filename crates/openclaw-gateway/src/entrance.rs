@@ -10,6 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use hyper::body::Incoming;
+use openclaw_telemetry::TraceContext;
 use ring::rand::{SecureRandom as _, SystemRandom};
 
 use crate::body;
@@ -127,6 +128,12 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 pub(crate) fn correlation(headers: &HeaderMap) -> String {
     let id = request_id(headers);
     id.to_str().unwrap_or_default().to_owned()
+}
+
+/// The trace that a request belongs to, if whoever asks says so.
+pub(crate) fn trace(headers: &HeaderMap) -> Option<TraceContext> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    TraceContext::read(text("traceparent")?, text("tracestate"))
 }
 
 /// An answer for those who come while all stops.

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use openclaw_engine::{Engine, EngineFailure};
+use openclaw_telemetry::{TraceContext, within};
 use serde::Serialize;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
@@ -159,7 +160,15 @@ impl Desk {
                 let name = message.question_name();
                 let name = name.ok_or_else(|| garbage("`question` is not a name"))?;
                 match files {
-                    Ok(files) => self.ask(id, name, message.body, files, size),
+                    Ok(files) => {
+                        let asked = AskedOf {
+                            question: name,
+                            with: message.body,
+                            files,
+                            trace: message.trace,
+                        };
+                        self.ask(id, asked, size);
+                    }
                     Err(failure) => self.fail(id, &failure),
                 }
             }
@@ -176,7 +185,13 @@ impl Desk {
         Ok(())
     }
 
-    fn ask(&mut self, id: u64, question: String, with: Bytes, files: Vec<Arc<File>>, size: usize) {
+    fn ask(&mut self, id: u64, asked: AskedOf, size: usize) {
+        let AskedOf {
+            question,
+            with,
+            files,
+            trace,
+        } = asked;
         if let (STOP, Some(stop)) = (question.as_str(), &self.stop) {
             stop();
             self.tell(&Answering::Done { id, report: &() });
@@ -202,7 +217,8 @@ impl Desk {
                     questions: &questions,
                     reporter: &reporter,
                 };
-                if let Err(failure) = put.question(&question, with, files).await {
+                let answered = put.question(&question, with, files);
+                if let Err(failure) = within(trace, answered).await {
                     reporter.fail(&failure).await;
                 }
             })
@@ -250,6 +266,15 @@ impl Desk {
             tracing::debug!(%error, "a peer can't be told something");
         }
     }
+}
+
+/// What a peer asks.
+struct AskedOf {
+    question: String,
+    with: Bytes,
+    files: Vec<Arc<File>>,
+    /// The trace that it belongs to.
+    trace: Option<TraceContext>,
 }
 
 /// A question on its way to the engine.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use openclaw_engine::{EngineFailure, ServerAnswer, ToolConsent};
+use openclaw_telemetry::TraceContext;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -23,6 +24,12 @@ pub(crate) enum Asking<'a, T> {
         /// How many descriptors come with it.
         #[serde(skip_serializing_if = "is_none")]
         files: usize,
+        /// The trace that it belongs to.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        traceparent: Option<&'a str>,
+        /// What programs before us want to have passed on with that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tracestate: Option<&'a str>,
     },
     /// Takes a question back.
     Cancel {
@@ -141,6 +148,8 @@ pub(crate) struct Message {
     pub(crate) answer: Option<Bytes>,
     /// How many descriptors come with it.
     pub(crate) files: usize,
+    /// The trace that it belongs to.
+    pub(crate) trace: Option<TraceContext>,
 }
 
 #[derive(Deserialize)]
@@ -164,6 +173,10 @@ struct Envelope<'a> {
     answer: Option<&'a RawValue>,
     #[serde(default)]
     files: usize,
+    #[serde(borrow)]
+    traceparent: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    tracestate: Option<Cow<'a, str>>,
 }
 
 impl Message {
@@ -182,6 +195,9 @@ impl Message {
             approve: part(envelope.approve),
             answer: part(envelope.answer),
             files: envelope.files,
+            trace: envelope
+                .traceparent
+                .and_then(|parent| TraceContext::read(&parent, envelope.tracestate.as_deref())),
         })
     }
 

@@ -11,6 +11,7 @@ use openclaw_engine::{
     Audience, EngineFailure, ReplyEngine, ReplyEvent, ReplyReport, ReplyRequest, SessionChoice,
     ToolConsent, ToolQuestion,
 };
+use openclaw_telemetry::{TraceContext, within};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ProgressToken};
 use rmcp::service::Peer;
@@ -42,6 +43,8 @@ pub(crate) struct Job {
     pub(crate) admitted: Admitted,
     /// Told when the client gives up on it.
     pub(crate) cancelled: CancellationToken,
+    /// The trace of the client that it belongs to.
+    pub(crate) trace: Option<TraceContext>,
     /// How the client wants to be told of progress.
     pub(crate) progress: Option<(Peer<RoleServer>, ProgressToken)>,
     pub(crate) answer: oneshot::Sender<CallToolResult>,
@@ -116,6 +119,7 @@ impl<'e> Desk<'e> {
             order,
             admitted,
             cancelled,
+            trace,
             progress,
             answer,
         } = job;
@@ -128,7 +132,8 @@ impl<'e> Desk<'e> {
         );
         let hearing = Hearing::default();
         let mut teller = progress.map(|(peer, token)| Teller::new(peer, token));
-        let carried_out = AssertUnwindSafe(self.carry_out(order, lane, correlation, &hearing));
+        let carried_out = self.carry_out(order, lane, correlation, &hearing);
+        let carried_out = AssertUnwindSafe(within(trace, carried_out));
         let telling = async {
             match &mut teller {
                 Some(teller) => teller.tell(&hearing.progress).await,

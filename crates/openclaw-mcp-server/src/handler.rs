@@ -1,6 +1,7 @@
 //! What the protocol asks of us.
 
 use openclaw_content::shown_line;
+use openclaw_telemetry::TraceContext;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
     ErrorCode, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
@@ -8,6 +9,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::admission::Admission;
@@ -62,10 +64,14 @@ impl Handler {
         };
         let (answer, answered) = oneshot::channel();
         let token = context.meta.get_progress_token();
+        let said = |name: &str| context.meta.get(name).and_then(Value::as_str);
+        let trace = said("traceparent");
+        let trace = trace.and_then(|it| TraceContext::read(it, said("tracestate")));
         let job = Job {
             order,
             admitted,
             cancelled: context.ct,
+            trace,
             progress: token.map(|token| (context.peer, token)),
             answer,
         };

@@ -12,6 +12,7 @@ use futures_util::FutureExt as _;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use openclaw_engine::{Audience, Engine, OneSession, ReplyReport, ReplyRequest, SessionChoice};
+use openclaw_telemetry::{TraceContext, within};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -42,6 +43,8 @@ pub(super) struct Turn {
     pub(super) given_key: Option<String>,
     /// The room that the request takes.
     pub(super) room: Option<OwnedSemaphorePermit>,
+    /// The trace that it belongs to.
+    pub(super) trace: Option<TraceContext>,
 }
 
 /// `POST /v1/chat/completions`. Dropping it stops the turn.
@@ -115,6 +118,7 @@ async fn answer(
         naming,
         given_key,
         room,
+        trace: entrance::trace(&head.headers),
     };
     if is_streamed {
         return streaming::stream(turn, include_usage).await;
@@ -125,7 +129,8 @@ async fn answer(
 /// Answers with everything at once.
 async fn whole(turn: Turn) -> Result<Response, Problem> {
     let hearing = Outbox::deaf();
-    let outcome = carry_out(&*turn.engine, turn.request, &hearing).await;
+    let outcome = carry_out(&*turn.engine, turn.request, &hearing);
+    let outcome = within(turn.trace, outcome).await;
     drop(turn.room);
     let report =
         outcome.map_err(|failure| Problem::of(&failure).after_calls(hearing.has_called()))?;

@@ -9,6 +9,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use openclaw_engine::{ReplyPart, ReplyReport, UsageReport};
+use openclaw_telemetry::within;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument as _;
@@ -36,12 +37,13 @@ pub(super) async fn stream(turn: Turn, include_usage: bool) -> Result<Response, 
         naming,
         given_key,
         room,
+        trace,
     } = turn;
     let outbox = Arc::new(Outbox::default());
     let running = {
         let outbox = Arc::clone(&outbox);
         let turn = async move {
-            let outcome = carry_out(&*engine, request, &*outbox).await;
+            let outcome = within(trace, carry_out(&*engine, request, &*outbox)).await;
             drop(room);
             outbox.end(outcome);
         };

@@ -5,12 +5,13 @@ use std::time::Instant;
 use axum::response::Response;
 use http::StatusCode;
 use openclaw_engine::{Blame, CallArguments, CallReport, CallRequest, EngineFailure};
+use openclaw_telemetry::within;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{CALL_BODY, json as answer_json};
 use crate::body;
-use crate::entrance::correlation;
+use crate::entrance::{correlation, trace};
 use crate::problem::Problem;
 use crate::visit::Visit;
 
@@ -29,6 +30,7 @@ struct Wanted {
 /// Calls a tool. Whoever goes away takes the call along: the answer is dropped, which withdraws it.
 pub(super) async fn answer(visit: Visit) -> Result<Response, Problem> {
     let correlation = correlation(visit.request.headers());
+    let trace = trace(visit.request.headers());
     let (gateway, body) = visit.into_body();
     let wanted: Wanted = body::json(body, CALL_BODY).await?;
     let tool = wanted.tool.clone();
@@ -46,7 +48,7 @@ pub(super) async fn answer(visit: Visit) -> Result<Response, Problem> {
         correlation,
     };
     let began = Instant::now();
-    match gateway.engine.call(request).await {
+    match within(trace, gateway.engine.call(request)).await {
         Ok(report) => Ok(answer_json(StatusCode::OK, &report)),
         Err(failure) if failure.blame == Blame::Operation => Ok(answer_json(
             StatusCode::OK,

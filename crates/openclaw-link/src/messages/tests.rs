@@ -21,6 +21,8 @@ fn messages_of_whoever_asks_have_this_form() {
         question: "servers",
         with: &with,
         files: 0,
+        traceparent: None,
+        tracestate: None,
     };
     let expected = json!({"type": "ask", "id": 1, "question": "servers", "with": {"agent": null}});
     assert_eq!(text(&ask), expected);
@@ -41,6 +43,27 @@ fn messages_of_whoever_asks_have_this_form() {
     let accepted = json!({"type": "accept", "fields": {}});
     let expected = json!({"type": "answer", "id": 1, "question": 2, "answer": accepted});
     assert_eq!(text(&answer), expected);
+}
+
+#[test]
+fn a_question_can_belong_to_a_trace() {
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let ask = Asking::Ask {
+        id: 1,
+        question: "overview",
+        with: &(),
+        files: 0,
+        traceparent: Some(parent),
+        tracestate: Some("a=b"),
+    };
+    let trace = read(&text(&ask).to_string()).trace.unwrap();
+    assert_eq!(
+        (trace.traceparent(), trace.tracestate()),
+        (parent.to_owned(), Some("a=b"))
+    );
+    // One that is none is no reason to refuse the question.
+    let odd = r#"{"type":"ask","id":1,"question":"overview","traceparent":"00-zz"}"#;
+    assert_eq!(read(odd).trace, None);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use openclaw_engine::{
     Audience, EngineEvent, EngineFailure, ReplyReport, ReplyRequest, ServerAnswer, ToolConsent,
     Watcher,
 };
+use openclaw_telemetry::TraceContext;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -245,11 +246,15 @@ impl Link {
             receiver,
             is_awaited: false,
         };
+        let trace = TraceContext::current();
+        let traceparent = trace.as_ref().map(TraceContext::traceparent);
         let message = Asking::Ask {
             id,
             question,
             with,
             files: files.len(),
+            traceparent: traceparent.as_deref(),
+            tracestate: trace.as_ref().and_then(TraceContext::tracestate),
         };
         match self.outbox.send(&message, files) {
             Ok(()) => {
