@@ -4,6 +4,7 @@ mod agents;
 mod checks;
 mod gateway;
 mod media;
+mod traces;
 
 use openclaw_config::{Config, Launch, ValueOwner};
 use openclaw_content::shown_text;
@@ -96,9 +97,10 @@ impl Scope {
             (Self::Everything, _) | (Self::Servers, Some(_)) => true,
             (Self::Server(wanted), Some(server)) => server == wanted,
             // Errors of the whole file concern every server.
-            (Self::Servers | Self::Server(_), None) => {
-                !matches!(finding.area, "state" | "secrets" | "media" | "gateway")
-            }
+            (Self::Servers | Self::Server(_), None) => !matches!(
+                finding.area,
+                "state" | "secrets" | "media" | "gateway" | "traces"
+            ),
         }
     }
 }
@@ -135,6 +137,7 @@ pub(super) fn run(
         findings.extend(logins(session, config, scope, agent.clone())?);
         if *scope == Scope::Everything {
             findings.extend(agents::workspaces(config));
+            findings.extend(traces::traces(config));
             findings.extend(media::transcription(config, |name| std::env::var_os(name)));
             findings.extend(agents(session, config, options.probe)?);
         }
@@ -168,9 +171,13 @@ fn secrets(
     let concerns = |owner: &ValueOwner| match (owner, &server) {
         (ValueOwner::Server(owner), Some(server)) => owner == server,
         (ValueOwner::Server(_), None) => true,
-        (ValueOwner::ModelProvider(_) | ValueOwner::Gateway | ValueOwner::Media, _) => {
-            *scope == Scope::Everything
-        }
+        (
+            ValueOwner::ModelProvider(_)
+            | ValueOwner::Gateway
+            | ValueOwner::Media
+            | ValueOwner::Diagnostics,
+            _,
+        ) => *scope == Scope::Everything,
     };
     let references = config.references();
     if !references.iter().any(|it| concerns(&it.owner)) {

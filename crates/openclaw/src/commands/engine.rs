@@ -182,6 +182,8 @@ fn setup(
 ) -> RuntimeSetup {
     RuntimeSetup {
         config: Arc::new(config),
+        // What is only tried, or shown around, is nobody else's business.
+        traces: definitions.is_some(),
         definitions,
         state,
         redactor: session.redactor.clone(),

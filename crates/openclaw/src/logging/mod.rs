@@ -26,13 +26,14 @@ const VERBATIM: [&str; 2] = ["rmcp", "agent_client_protocol"];
 
 /// Where lines about what servers and models say and do come from: a person is told of it in another
 /// form, or has not asked.
-const OTHERS: [&str; 6] = [
+const OTHERS: [&str; 7] = [
     "openclaw_agent",
     "openclaw_mcp",
     "openclaw_mcp_client",
     "openclaw_models",
     "openclaw_process",
     "openclaw_sessions",
+    "openclaw_telemetry",
 ];
 
 /// How much is told on stderr.

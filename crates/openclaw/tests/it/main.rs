@@ -78,4 +78,7 @@ mod streaming;
 mod talking;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod traces;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod turns;

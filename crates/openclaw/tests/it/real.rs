@@ -7,6 +7,7 @@ mod keyring;
 mod logins;
 mod models;
 mod questions;
+mod traces;
 
 use std::path::Path;
 

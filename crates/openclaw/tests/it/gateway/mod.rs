@@ -10,6 +10,8 @@ mod ends;
 mod http;
 #[cfg(target_os = "linux")]
 mod reloads;
+#[cfg(target_os = "linux")]
+mod traces;
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};

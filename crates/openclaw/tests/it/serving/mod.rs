@@ -4,3 +4,4 @@ mod client;
 mod ends;
 mod media;
 mod orders;
+mod traces;
