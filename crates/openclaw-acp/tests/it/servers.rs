@@ -40,7 +40,7 @@ async fn servers_are_lent_to_the_session_that_brings_them() {
     let key = format!("agent:main:acp:{session}");
     let names = editor.engine.commands.lock().unwrap().clone();
     assert_eq!(names, [Some(key.clone()), Some(key.clone()), Some(key)]);
-    let other = editor.session(vec![server("clock")]).await;
+    editor.session(vec![server("clock")]).await;
     asked(&editor, 6).await;
     let loans = editor.engine.loans();
     assert_eq!(loans[0].lender, loans[1].lender);
@@ -171,7 +171,7 @@ async fn servers_are_lent_again_when_the_gateway_comes_back() {
     assert_eq!(editor.engine.lenders.load(Ordering::SeqCst), 1);
     assert_eq!(editor.said(&bare), "");
     // Whoever comes later lends as ever.
-    let other = editor.session(vec![server("calendar")]).await;
+    editor.session(vec![server("calendar")]).await;
     asked(&editor, 11).await;
     assert_eq!(names(&editor).pop().unwrap(), ["calendar"]);
 }
