@@ -49,7 +49,7 @@ export class Shell {
    */
   constructor(place, state, logOut) {
     this.#state = state;
-    state.agent = keptAgent();
+    state.agent = keptAgent() || null;
     const skip = element("a", { class: "skip", href: "#main" }, "Skip to the content");
     skip.addEventListener("click", (event) => {
       event.preventDefault();
@@ -121,7 +121,7 @@ export class Shell {
     const select = element("select", { id });
     const shown = element("div", { class: "agents", hidden: true }, element("label", { for: id }, "Agent"), select);
     select.addEventListener("change", () => {
-      this.#state.agent = select.value;
+      this.#state.agent = select.value === "" ? null : select.value;
       keepAgent(select.value);
       this.#route(false);
     });
@@ -132,16 +132,13 @@ export class Shell {
         return;
       }
       known = agents.join("\n");
-      fill(select, agents.map((/** @type {string} */ it) => element("option", { value: it }, plain(it, 60))));
-      // One that was looked at may be gone. The first is the default one, whose servers are shown already where none
-      // was named.
-      if (this.#state.agent === null) {
-        this.#state.agent = agents[0];
-      } else if (!agents.includes(this.#state.agent)) {
-        this.#state.agent = agents[0];
+      fill(select, element("option", { value: "" }, "default"), agents.map((/** @type {string} */ it) => element("option", { value: it }, plain(it, 60))));
+      // One that was looked at may be gone.
+      if (this.#state.agent !== null && !agents.includes(this.#state.agent)) {
+        this.#state.agent = null;
         this.#route(false);
       }
-      select.value = this.#state.agent ?? agents[0];
+      select.value = this.#state.agent ?? "";
       shown.hidden = agents.length < 2;
     });
     return shown;

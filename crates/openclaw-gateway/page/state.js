@@ -19,6 +19,10 @@ class Topic {
   #isStale = true;
   #isAsking = false;
   #isToBeTold = false;
+  /** Whether somebody wants it at once, also where it is being asked for: that answer may be too old. */
+  #isHurried = false;
+  /** How often it was forgotten: an answer to what was asked before is none any longer. */
+  #forgotten = 0;
   #lastAsked = -Infinity;
   /** @type {number | undefined} */
   #timer;
@@ -62,21 +66,16 @@ class Topic {
   /** Asks now, whenever it was asked last. */
   async now() {
     this.#isStale = true;
-    this.#lastAsked = -Infinity;
+    this.#isHurried = true;
     await this.#consider();
   }
 
-  /** Forgets it. */
+  /** Forgets it; whoever looks does not wait for something else. */
   forget() {
+    this.#forgotten += 1;
     this.value = null;
     this.failure = null;
-    this.stale();
-  }
-
-  /** @param {T} value */
-  set(value) {
-    this.value = value;
-    this.tell();
+    this.now();
   }
 
   /** Tells before the next picture, however often it is called until then. A page in the background draws none. */
@@ -103,15 +102,20 @@ class Topic {
     }
     clearTimeout(this.#timer);
     const wait = this.#lastAsked + this.#apart - performance.now();
-    if (wait > 0) {
+    if (wait > 0 && !this.#isHurried) {
       this.#timer = window.setTimeout(() => this.#consider(), wait);
       return;
     }
     this.#isAsking = true;
     this.#isStale = false;
+    this.#isHurried = false;
+    const forgotten = this.#forgotten;
     try {
-      this.value = await this.#ask();
-      this.failure = null;
+      const value = await this.#ask();
+      if (forgotten === this.#forgotten) {
+        this.value = value;
+        this.failure = null;
+      }
     } catch (error) {
       const failure = /** @type {Error & { code?: string }} */ (error);
       if (failure.code === LOST || failure.code === TAKEN_BACK) {
@@ -120,13 +124,17 @@ class Topic {
         this.#isAsking = false;
         return;
       }
-      this.failure = failure;
+      if (forgotten === this.#forgotten) {
+        this.failure = failure;
+      }
     } finally {
       this.#isAsking = false;
       this.#lastAsked = performance.now();
     }
-    this.tell();
-    this.#consider();
+    if (forgotten === this.#forgotten) {
+      this.tell();
+    }
+    await this.#consider();
   }
 
   wake() {
@@ -144,9 +152,10 @@ export class State extends EventTarget {
     super();
     this.connection = connection;
     this.overview = new Topic(() => connection.ask("overview"), 1_000);
-    this.servers = new Topic(async () => (await this.#ofAgent("servers", { wait: false })).servers, 1_000);
+    // Looking starts nothing: a server that rests would never come to rest before an open page.
+    this.servers = new Topic(async () => (await this.#ofAgent("look")).servers, 1_000);
     this.logins = new Topic(async () => (await this.#ofAgent("logins")).logins, 2_000);
-    this.tools = new Topic(() => this.#ofAgent("tools"), 3_000);
+    this.tools = new Topic(async () => (await this.#ofAgent("look", { tools: true })).tools, 3_000);
     this.sessions = new Topic(() => this.#ofAgent("sessions"), 1_000);
     this.configuration = new Topic(() => this.#ofAgent("configuration"), 1_000);
     this.activity = new Topic(() => this.#recent(), 1_000);
@@ -170,10 +179,8 @@ export class State extends EventTarget {
   }
 
   set agent(agent) {
-    const before = this.#agent;
-    this.#agent = agent;
-    // Nobody stands for the default one: what is known is known of that.
-    if (before !== null && agent !== before) {
+    if (agent !== this.#agent) {
+      this.#agent = agent;
       for (const topic of [this.servers, this.logins, this.tools, this.sessions, this.configuration]) {
         topic.forget();
       }
@@ -191,9 +198,9 @@ export class State extends EventTarget {
   /** Something was done that changes servers. */
   serversChanged() {
     this.servers.now();
+    this.tools.now();
     this.logins.stale();
     this.overview.stale();
-    this.tools.stale();
   }
 
   async #recent() {

@@ -58,8 +58,9 @@ function framed(about, control, more = []) {
     "label",
     { for: id },
     foreign(about.title || about.name, { most: 80 }),
-    about.title && about.title !== about.name ? element("code", {}, foreign(about.name, { most: 80 })) : null,
-    about.required ? element("span", { class: "required" }, "required") : null,
+    // Apart, also for those who hear it.
+    about.title && about.title !== about.name ? [" ", element("code", {}, foreign(about.name, { most: 80 }))] : [],
+    about.required ? [" ", element("span", { class: "required" }, "required")] : [],
   );
   return element("div", { class: "field" }, label, parts, control, more, problem);
 }
@@ -92,13 +93,13 @@ function nothing(about, control) {
 /**
  * Text: one line that grows, or one with a form of its own.
  * @param {About} about
- * @param {{ format?: string | null, value?: unknown, secret?: boolean, placeholder?: string }} [options]
+ * @param {{ format?: string | null, value?: unknown, secret?: boolean, placeholder?: string, first?: boolean }} [options]
  * @returns {Field & { control: HTMLInputElement | HTMLTextAreaElement }}
  */
 export function textField(about, options = {}) {
   const types = /** @type {Record<string, string>} */ ({ line: "text", date: "date", email: "email", uri: "url", "date-time": "text" });
   const type = options.secret ? "password" : types[options.format ?? ""];
-  const attributes = { autocomplete: "off", spellcheck: "false", placeholder: options.placeholder };
+  const attributes = { autocomplete: "off", spellcheck: "false", placeholder: options.placeholder, autofocus: options.first };
   const control = type
     ? element("input", { type, ...attributes })
     : element("textarea", { rows: 1, ...attributes });

@@ -260,7 +260,7 @@ export function schemaForm(given) {
   }
   draw();
   return {
-    element: element("div", {}, place, change),
+    element: element("div", { class: "entering" }, place, change),
     read: () => {
       if (!whole) {
         return readAll(fields);

@@ -57,14 +57,24 @@ export class List {
     }
   }
 
-  /** @param {T[]} entries */
+  /**
+   * Shows other entries. Whoever has scrolled goes on reading what they read, whatever came before it.
+   * @param {T[]} entries
+   */
   show(entries) {
+    const { key, height } = this.#looks;
+    const { scrollTop } = this.element;
+    const read = scrollTop > 0 ? this.#entries[Math.floor(scrollTop / height)] : undefined;
     this.#entries = entries;
     this.#room.style.height = `${entries.length * this.#looks.height}px`;
     this.element.setAttribute(this.#looks.choose ? "data-count" : "aria-rowcount", String(entries.length));
     // Entries may be others under the same key.
     this.#drawn.clear();
     this.#room.replaceChildren();
+    const at = read === undefined ? -1 : entries.findIndex((it) => key(it) === key(read));
+    if (at >= 0) {
+      this.element.scrollTop = at * height + (scrollTop % height);
+    }
     this.#draw();
   }
 

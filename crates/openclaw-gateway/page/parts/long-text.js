@@ -16,7 +16,7 @@ const MOST = 1_000_000;
  * @returns {HTMLElement}
  */
 export function longText(text, options = {}) {
-  const shown = element("pre", { class: options.class ?? "text", dir: "auto", tabindex: 0, "aria-label": options.label ?? "Text" });
+  const shown = element("pre", { class: options.class ?? "text", dir: "auto", tabindex: 0, role: "group", "aria-label": options.label ?? "Text" });
   const [beginning, isWhole] = cut(text, BEGINNING);
   append(shown, beginning, true);
   const whole = element("div", { class: "long-text" }, shown);

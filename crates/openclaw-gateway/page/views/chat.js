@@ -23,15 +23,51 @@ const REST = 120;
 /** What somebody was writing when they went elsewhere, by session. @type {Map<string, string>} */
 const drafts = new Map();
 
+/**
+ * A turn that is going on, also while one looks at something else.
+ * @typedef {object} Going
+ * @property {string | null} agent
+ * @property {string | null} session nothing as long as it has no name
+ * @property {string} text what it answers
+ * @property {HTMLElement} said
+ * @property {Turn} turn
+ * @property {AbortController} attempt
+ * @property {{ toEnd: () => void, growing: (change: () => void) => void, named: (key: string) => void, ended: () => void } | null} view
+ *   where it is looked at
+ */
+
+/** @type {Set<Going>} */
+const ongoing = new Set();
+
+/**
+ * A key without the agent that it belongs to, which stands before it or not.
+ * @param {string} key
+ */
+function bare(key) {
+  return key.replace(/^agent:[^:]*:/, "");
+}
+
+/**
+ * A session in the words of a person.
+ * @param {any} session
+ */
+function called(session) {
+  const key = bare(session.key);
+  // Keys that were made up have a moment and a number in them, which say nothing to anybody.
+  const made = /^(\w+)-\d{10,}-[0-9a-f]{8,}$/.exec(key);
+  return made ? `${clock(session.createdAt)} (${made[1]})` : key;
+}
+
 /** @param {import("../shell.js").Stage} stage */
 export function showChat(stage) {
   const { place, state, left } = stage;
   const isFresh = stage.part === FRESH;
-  const draft = stage.part ?? MAIN;
+  const draft = bare(stage.part ?? MAIN);
   /** The session; nothing for one that begins with the next message. @type {string | null} */
   let session = isFresh ? null : (stage.part ?? MAIN);
-  /** The turn that is going on. @type {AbortController | null} */
-  let going = null;
+  const isThis = (/** @type {string | null} */ key) => key !== null && session !== null && bare(key) === bare(session);
+  /** The turn that is going on here. @type {Going | null} */
+  let going = [...ongoing].find((it) => it.agent === state.agent && isThis(it.session)) ?? null;
   /** @type {any[]} */
   let messages = [];
   let shownFrom = 0;
@@ -48,8 +84,12 @@ export function showChat(stage) {
       deleting),
     element("div", { class: "panes" }, sessions, element("div", { class: "talk" }, log, composer())),
   );
-  say(title, isFresh ? "a new conversation" : plain(session, 100));
-  left.addEventListener("abort", () => going?.abort());
+  say(title, isFresh ? "a new conversation" : "");
+  left.addEventListener("abort", () => {
+    if (going) {
+      going.view = null;
+    }
+  });
 
   function toEnd() {
     log.scrollTop = log.scrollHeight;
@@ -64,13 +104,23 @@ export function showChat(stage) {
     }
   }
 
+  const view = {
+    toEnd,
+    growing,
+    named,
+    ended: () => {
+      going = null;
+      changed();
+    },
+  };
+
   async function load() {
-    if (session === null || going) {
+    if (session === null) {
       return;
     }
     try {
       const report = await state.connection.ask("session", { agent: state.agent, key: session }, { signal: left });
-      messages = report.messages;
+      messages = going ? before(report.messages, going) : report.messages;
       shownFrom = Math.max(0, messages.length - MESSAGES);
       draw();
       toEnd();
@@ -96,7 +146,8 @@ export function showChat(stage) {
       log,
       shownFrom > 0 ? earlier : null,
       transcript(messages.slice(shownFrom)),
-      messages.length === 0 ? element("p", { class: "quiet" }, "Nothing has been said yet.") : null,
+      going ? [going.said, going.turn.element] : null,
+      messages.length === 0 && !going ? element("p", { class: "quiet" }, "Nothing has been said yet.") : null,
     );
   }
 
@@ -106,12 +157,18 @@ export function showChat(stage) {
    */
   async function send(text, files) {
     const turn = new Turn();
-    const attempt = new AbortController();
-    going = attempt;
+    const mine = /** @type {Going} */ ({ agent: state.agent, session, text, said: personSaid(text, files), turn, attempt: new AbortController(), view });
+    const growing = (/** @type {() => void} */ change) => (mine.view ? mine.view.growing(change) : change());
+    const named = (/** @type {string} */ key) => {
+      mine.session ??= key;
+      mine.view?.named(key);
+    };
+    going = mine;
+    ongoing.add(mine);
     if (log.querySelector("article") === null) {
       fill(log);
     }
-    log.append(personSaid(text, files), turn.element);
+    log.append(mine.said, turn.element);
     toEnd();
     changed();
     try {
@@ -124,7 +181,7 @@ export function showChat(stage) {
         canAnswer: true,
         correlation: correlation(),
       }, {
-        signal: attempt.signal,
+        signal: mine.attempt.signal,
         event: (event) => growing(() => {
           if (event.type === "started") {
             named(event.sessionKey);
@@ -132,8 +189,9 @@ export function showChat(stage) {
           turn.hear(event);
         }),
         asked: (question) => {
-          growing(() => turn.asked(question));
-          toEnd();
+          turn.asked(question);
+          // Nothing goes on without an answer.
+          mine.view?.toEnd();
         },
       });
       named(report.sessionKey);
@@ -142,11 +200,9 @@ export function showChat(stage) {
       const isStopped = /** @type {{ code?: string }} */ (failure).code === TAKEN_BACK;
       growing(() => (isStopped ? turn.stopped() : turn.failed(failure)));
     } finally {
-      going = null;
-      if (!left.aborted) {
-        changed();
-        state.sessions.now();
-      }
+      ongoing.delete(mine);
+      mine.view?.ended();
+      state.sessions.now();
     }
   }
 
@@ -155,7 +211,7 @@ export function showChat(stage) {
     if (session === null && key) {
       session = key;
       deleting.hidden = false;
-      say(title, plain(key, 100));
+      say(title, "");
       history.replaceState(null, "", `#/chat/${encodeURIComponent(key)}`);
       state.sessions.stale();
     }
@@ -169,7 +225,7 @@ export function showChat(stage) {
     const attached = element("ul", { class: "attached", "aria-label": "Files" });
     const suggestions = element("div", { class: "suggestions", "aria-label": "Commands", role: "group" });
     const submit = button("Send", () => {}, { type: "submit", class: "primary" });
-    const stop = button("Stop", () => going?.abort(), { class: "danger", hidden: true });
+    const stop = button("Stop", () => going?.attempt.abort(), { class: "danger", hidden: true });
     /** @type {{ name: string, mimeType: string, data: string }[]} */
     let files = [];
 
@@ -242,9 +298,15 @@ export function showChat(stage) {
       resting = window.setTimeout(() => suggest(field, suggestions), REST);
     });
     changed = () => {
+      // What is hidden can't keep the focus.
+      const isFocused = [submit, stop].some((it) => it === document.activeElement);
       submit.hidden = going !== null;
       stop.hidden = going === null;
+      if (isFocused) {
+        (going ? stop : field).focus();
+      }
     };
+    changed();
     return form;
   }
 
@@ -296,17 +358,30 @@ export function showChat(stage) {
       element("h2", {}, "Conversations"),
       known.length === 0 ? element("p", { class: "quiet" }, "There are none yet.") : null,
       element("ul", {}, known.slice(0, 200).map((/** @type {any} */ it) => element("li", {},
-        element("a", { href: `#/chat/${encodeURIComponent(it.key)}`, "aria-current": it.key === session ? "true" : null },
-          foreign(it.key, { most: 60 }),
+        element("a", { href: `#/chat/${encodeURIComponent(it.key)}`, "aria-current": isThis(it.key) ? "true" : null },
+          foreign(called(it), { most: 60, title: plain(it.key, 300) }),
           element("span", { class: "quiet small" }, `${counted(it.messages, "message")}, ${clock(it.updatedAt)}`))))));
   });
   // What was cut by a lost connection is looked at again.
   state.connection.addEventListener("status", () => {
-    if (state.connection.status === "open") {
+    if (state.connection.status === "open" && !going) {
       load();
     }
   }, { signal: left });
+  if (going) {
+    going.view = view;
+  }
   load();
+}
+
+/**
+ * What was said before a turn that is going on.
+ * @param {any[]} messages
+ * @param {Going} going
+ */
+function before(messages, going) {
+  const last = messages.findLastIndex((it) => it.role === "user");
+  return last >= 0 && messages[last].text === going.text ? messages.slice(0, last) : messages;
 }
 
 /**

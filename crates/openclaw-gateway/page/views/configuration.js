@@ -56,7 +56,7 @@ function listed(report) {
   }
   const rows = report.problems.map((/** @type {any} */ it) => element("tr", {},
     element("td", {}, element("span", { class: `state ${it.severity === "error" ? "bad" : "warn"}` }, it.severity)),
-    element("td", {}, element("code", {}, foreign(placeOf(it, report), { most: 300 }))),
+    element("td", { class: "place" }, element("code", {}, foreign(placeOf(it, report), { most: 300 }))),
     element("td", {}, element("code", {}, foreign(it.path, { most: 200 }))),
     element("td", {},
       foreign(it.message, { most: 1_000 }),

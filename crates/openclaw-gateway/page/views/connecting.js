@@ -28,7 +28,7 @@ export function openConnecting(stage) {
  * @param {() => void} close
  */
 function byAddress(stage, close) {
-  const address = textField({ name: "url", title: "Address", required: true }, { format: "uri", placeholder: "https://…/mcp" });
+  const address = textField({ name: "url", title: "Address", required: true }, { format: "uri", placeholder: "https://…/mcp", first: true });
   const name = textField({ name: "name", title: "Name", description: "How tools and commands call it: letters, digits, - and _", required: true }, { format: "line" });
   const transport = choiceField({ name: "transport", title: "Transport", description: "Found out if it is left open" }, [
     { value: "streamable-http", title: "Streamable HTTP" },

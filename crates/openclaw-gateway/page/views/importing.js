@@ -27,7 +27,7 @@ export function importing(stage, close, closed) {
     const problems = report.files.flatMap((/** @type {any} */ file) => file.problems.map((/** @type {string} */ text) => ({ text, file })));
     /** @type {Map<string, HTMLInputElement>} */
     const boxes = new Map();
-    const offered = servers.filter((/** @type {any} */ it) => it.outcome === "taken" && !it.written).map((/** @type {any} */ server) => {
+    const offered = servers.filter((/** @type {any} */ it) => it.outcome === "taken" && !it.present && !it.written).map((/** @type {any} */ server) => {
       const box = element("input", { type: "checkbox" });
       box.checked = true;
       boxes.set(server.name, box);

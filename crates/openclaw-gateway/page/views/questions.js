@@ -17,10 +17,12 @@ export function questionCard(question) {
    */
   const answer = (said, words) => {
     question.reply(said);
+    card.classList.add("answered");
     fill(card, element("p", { class: "quiet" }, words));
   };
   question.withdrawn.addEventListener("abort", () => {
     if (card.querySelector("button")) {
+      card.classList.add("answered");
       fill(card, element("p", { class: "quiet" }, "The question was withdrawn."));
     }
   });

@@ -44,7 +44,7 @@ export function showServer(stage) {
     }
     isAsking = true;
     try {
-      show(await state.connection.ask("server", { agent: state.agent, server: name }, { signal: left }));
+      show((await state.connection.ask("look", { agent: state.agent, server: name }, { signal: left })).server);
     } catch (failure) {
       if (!left.aborted && details === null) {
         fill(known, trouble(failure));
@@ -124,7 +124,11 @@ export function showServer(stage) {
     const wanted = buttons.map(([it]) => it).join();
     if (wanted !== drawn) {
       drawn = wanted;
+      const isFocused = actions.contains(document.activeElement);
       fill(actions, buttons.map(([, it]) => it));
+      if (isFocused) {
+        buttons[0][1].focus();
+      }
     }
   }
 
@@ -197,7 +201,7 @@ export function showServer(stage) {
  */
 function follow(stage, name, place) {
   const { state, left } = stage;
-  const text = element("pre", { class: "text output", tabindex: 0, "aria-label": `Standard error of ${plain(name, 80)}` });
+  const text = element("pre", { class: "text output", tabindex: 0, role: "group", "aria-label": `Standard error of ${plain(name, 80)}` });
   const empty = element("p", { class: "quiet" }, "It wrote nothing.");
   fill(place, element("h2", {}, "Standard error"), empty, text);
   let last = 0;
@@ -209,7 +213,7 @@ function follow(stage, name, place) {
     }
     if (!document.hidden && !place.hidden) {
       try {
-        const report = await state.connection.ask("logs", { agent: state.agent, server: name, after: last }, { signal: left });
+        const report = (await state.connection.ask("look", { agent: state.agent, server: name, after: last }, { signal: left })).log;
         if (report.lines.length > 0 || report.last < last) {
           // A smaller number is that of another process.
           lines = [...(report.last < last ? [] : lines), ...report.lines].slice(-LINES);

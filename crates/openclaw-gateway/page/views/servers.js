@@ -71,7 +71,12 @@ export function showServers(stage) {
       // Only what is in another place is moved.
       const next = before ? before.nextElementSibling : list.firstElementChild;
       if (next !== row.element) {
+        const focused = /** @type {HTMLElement | null} */ (document.activeElement);
         list.insertBefore(row.element, next);
+        // What is moved loses the focus.
+        if (focused && row.element.contains(focused)) {
+          focused.focus({ preventScroll: true });
+        }
       }
       before = row.element;
     }
@@ -104,6 +109,8 @@ class Row {
   #state = "";
   /** What can be pressed in each state. @type {Map<string, HTMLElement | null>} */
   #buttons = new Map();
+  /** Whether the focus was here when there was nothing left to press. */
+  #isFocused = false;
   #line = "";
   element = element("li", { class: "server" });
   #body = element("div", { class: "body" });
@@ -151,14 +158,23 @@ class Row {
       ),
       element("p", { class: "target quiet" }, foreign(server.target, { most: 160, title: plain(server.target, 1_000) })),
       element("p", { class: "counts quiet" }, counts(server, login)),
-      server.error ? element("p", { class: "error" }, foreign(server.error, { most: 400 })) : null,
+      // Somebody who has to log in has done nothing wrong.
+      server.error ? element("p", { class: server.state === "needs-auth" ? "hint" : "error" }, foreign(server.error, { most: 400 })) : null,
     );
     if (server.state !== this.#state) {
       this.#state = server.state;
       // The same button comes back with a state, so that a dialog gives the focus back to it.
       const made = this.#buttons.get(server.state) ?? this.#action(server);
       this.#buttons.set(server.state, made);
+      this.#isFocused ||= this.#actions.contains(document.activeElement);
       fill(this.#actions, made);
+      // Whoever pressed one goes on with what can be pressed next, unless they are elsewhere by then.
+      if (this.#isFocused && made) {
+        this.#isFocused = false;
+        if (document.activeElement === document.body) {
+          made.focus();
+        }
+      }
     }
   }
 
@@ -191,7 +207,7 @@ class Row {
  * @param {any} login
  */
 function counts(server, login) {
-  const parts = [counted(server.tools, "tool")];
+  const parts = server.tools > 0 || server.state === "ready" ? [counted(server.tools, "tool")] : [];
   if (server.resources > 0) {
     parts.push(counted(server.resources, "resource"));
   }

@@ -70,6 +70,10 @@ export function showTool(stage, tool, place, left, close) {
     } finally {
       trying = null;
       run.removeAttribute("aria-disabled");
+      // What is hidden can't keep the focus.
+      if (document.activeElement === stop) {
+        run.focus();
+      }
       stop.hidden = true;
     }
   }

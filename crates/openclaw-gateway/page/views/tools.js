@@ -8,6 +8,8 @@ import { counted } from "../words.js";
 import { showTool } from "./tool.js";
 
 const HEIGHT = 56;
+/** What stands before every description for the model; in the list, the name says it. */
+const WHOSE = /^\[MCP server: [^\]]*\]\s*/;
 
 /** @param {import("../shell.js").Stage} stage */
 export function showTools(stage) {
@@ -40,6 +42,8 @@ export function showTools(stage) {
   let wantedServer = asked?.get("server") ?? "";
   /** Ends what is shown of a tool. @type {AbortController | null} */
   let shown = null;
+  /** The tool that is shown, as it was then. */
+  let definition = "";
 
   function filter() {
     const words = search.value.trim().toLowerCase().split(/\s+/).filter((it) => it !== "");
@@ -65,6 +69,7 @@ export function showTools(stage) {
     shown?.abort();
     shown = new AbortController();
     const tool = known.find((it) => it.tool.name === name)?.tool;
+    definition = JSON.stringify(tool ?? null);
     place.classList.toggle("opened", name !== null);
     if (!tool) {
       fill(detail, element("p", { class: "quiet" }, name === null ? "Choose a tool to see its definition and to try it." : "There is no such tool, or not any longer."));
@@ -101,7 +106,6 @@ export function showTools(stage) {
   });
   left.addEventListener("abort", () => shown?.abort());
 
-  let definition = "";
   let isRevealed = false;
   state.tools.look(left, (value, failure) => {
     fill(problem, failure ? trouble(failure) : null, (value?.problems ?? []).slice(0, 20).map((/** @type {string} */ it) => element("p", { class: "error" }, foreign(it, { most: 300 }))));
@@ -118,7 +122,6 @@ export function showTools(stage) {
     // What somebody has entered into a form stays there, unless the tool is another one now.
     const now = JSON.stringify(known.find((it) => it.tool.name === chosen)?.tool ?? null);
     if (now !== definition || detail.childElementCount === 0) {
-      definition = now;
       detailOf(chosen, false);
       if (chosen !== null && !isRevealed) {
         isRevealed = true;
@@ -134,6 +137,6 @@ function draw({ tool }) {
     "div",
     { class: "tool" },
     element("p", { class: "name" }, foreign(tool.name, { most: 100 }), tool.changed ? element("span", { class: "badge warn" }, "changed") : null),
-    element("p", { class: "quiet" }, foreign(tool.description.slice(0, 400), { most: 160 })),
+    element("p", { class: "quiet" }, foreign(tool.description.slice(0, 400).replace(WHOSE, ""), { most: 160 })),
   );
 }

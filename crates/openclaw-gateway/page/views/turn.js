@@ -20,6 +20,16 @@ export function personSaid(text, files) {
     files.map((it) => (it.data ? media(it.mimeType, it.data, it.name) : element("p", { class: "file" }, `${plain(it.name ?? it.mimeType, 100)}, ${size(it.bytes ?? 0)}`))));
 }
 
+/**
+ * What a model calls a tool, without the server, which stands beside it.
+ * @param {string} name
+ * @param {string | null} [server]
+ */
+function short(name, server) {
+  const before = `mcp_${server ?? ""}_`;
+  return server && name.startsWith(before) && name.length > before.length ? name.slice(before.length) : name;
+}
+
 /** A call of a tool. */
 class CallCard {
   #state = element("span", { class: "state busy" }, "running");
@@ -34,7 +44,7 @@ class CallCard {
     this.element = element("details", { class: "call" },
       element("summary", {},
         this.#state,
-        foreign(call.title || call.name, { most: 100 }),
+        foreign(call.title || short(call.name, call.server), { most: 100 }),
         call.server ? element("span", { class: "badge" }, foreign(call.server, { most: 60 })) : null),
       hasArguments ? longText(JSON.stringify(call.arguments, null, 2), { class: "text code", name: "arguments.json", label: "Arguments" }) : element("p", { class: "quiet" }, "Without arguments."),
       this.#progress,
