@@ -121,6 +121,7 @@ struct Taken {
     target: String,
     notes: Vec<String>,
     stored: Vec<StoredCredential>,
+    is_present: bool,
     is_written: bool,
 }
 
@@ -130,6 +131,7 @@ impl From<Taken> for ImportOutcome {
             target: taken.target,
             notes: taken.notes,
             stored: taken.stored,
+            present: taken.is_present,
             written: taken.is_written,
         }
     }
@@ -191,6 +193,7 @@ impl Import<'_> {
             target: self.target(&trial.config, &server.name)?,
             notes: self.told(&server.notes),
             stored: Vec::new(),
+            is_present: false,
             is_written: false,
         };
         let place = format!("{} ({})", file.client, file.path.display());
@@ -200,6 +203,7 @@ impl Import<'_> {
             Standing::Same => {
                 let note = "it is there already, with the same definition";
                 taken.notes.push(note.to_owned());
+                taken.is_present = true;
                 self.taken.insert(server.name.clone(), place);
                 return Ok((taken.into(), Ok(())));
             }

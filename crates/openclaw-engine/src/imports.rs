@@ -69,6 +69,8 @@ pub enum ImportOutcome {
         notes: Vec<String>,
         /// Its credentials that the keyring has now, or would have.
         stored: Vec<StoredCredential>,
+        /// Whether it was there already, with the same definition.
+        present: bool,
         /// Whether it was written; what is there already needs not be.
         written: bool,
     },

@@ -31,7 +31,7 @@ pub struct LookReport {
     /// What it wrote to its standard error since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<LogsReport>,
-    /// The tools that are known.
+    /// The tools that the agent may use as far as they are known, those that wait to be accepted included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolsReport>,
 }

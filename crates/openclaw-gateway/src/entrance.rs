@@ -45,7 +45,7 @@ pub(crate) async fn pass(
     };
 
     let kind = match route {
-        Some(route) if response.status().is_success() => route.kind,
+        Some(route) if is_answer(response.status()) => route.kind,
         _ => Kind::Api,
     };
     headers::add(response.headers_mut(), kind);
@@ -143,4 +143,9 @@ pub(crate) fn stopping() -> Problem {
         "stopping",
         "the gateway is stopping",
     )
+}
+
+/// Whether this is what was asked for: as it is, or as the browser has it, which takes over the headers.
+fn is_answer(status: StatusCode) -> bool {
+    status.is_success() || status == StatusCode::NOT_MODIFIED
 }

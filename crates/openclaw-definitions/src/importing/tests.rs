@@ -66,6 +66,7 @@ async fn what_is_only_rehearsed_is_told_and_not_written() {
         target: "serve-files --all".to_owned(),
         notes: Vec::new(),
         stored: Vec::new(),
+        present: false,
         written: false,
     };
     assert_eq!(outcomes(&imports)[0], ("files", &taken));
@@ -106,7 +107,14 @@ async fn what_is_there_already_is_not_written_and_what_is_another_only_if_asked_
     fs::write(home.path().join("openclaw.json"), own.to_string()).unwrap();
     let imports = imported(&definitions, &everything()).await;
     let [
-        ("files", ImportOutcome::Taken { written: false, .. }),
+        (
+            "files",
+            ImportOutcome::Taken {
+                present: true,
+                written: false,
+                ..
+            },
+        ),
         ("github", ImportOutcome::Skipped { reason }),
     ] = outcomes(&imports)[..]
     else {

@@ -81,7 +81,7 @@ macro_rules! each_question {
                             {
                                 "name": "s9", "outcome": "taken", "target": "t", "notes": ["n"],
                                 "stored": [{"field": "env.A", "reference": "secret://keyring/a/b"}],
-                                "written": false
+                                "present": true, "written": false
                             },
                             {"name": "s10", "outcome": "skipped", "reason": "r"}
                         ],

@@ -131,7 +131,7 @@ impl Page {
                 colour: "12805c",
                 title: "Logged in",
                 heading: format!("You are logged in to {}", isolated(server)),
-                body: "<p>You can close this window and go back to the terminal.</p>".to_owned(),
+                body: "<p>You can close this window and go back to where you began.</p>".to_owned(),
             },
             Told::Failure(words) => Parts {
                 tone: "bad",
@@ -141,7 +141,7 @@ impl Page {
                 heading: "The login did not work".to_owned(),
                 body: format!(
                     "<p class=\"reason\">{}</p>\n\
-                     <p>Go back to the terminal: it says what to do next.</p>",
+                     <p>Go back to where you began: it says there what to do next.</p>",
                     isolated(words)
                 ),
             },
@@ -149,8 +149,8 @@ impl Page {
                 tone: "plain",
                 mark: "M4 7l5 5-5 5M12 18h8",
                 colour: "5b6570",
-                title: "Back to the terminal",
-                heading: "Go back to the terminal".to_owned(),
+                title: "Back to where you began",
+                heading: "Go back to where you began".to_owned(),
                 body:
                     "<p>Your answer has arrived. The terminal shows how the login went.</p>"
                         .to_owned(),
@@ -220,10 +220,14 @@ mod tests {
     fn pages_say_what_happened() {
         let page = Page::success("tavily").html();
         assert!(page.contains("<h1>You are logged in to <bdi>tavily</bdi></h1>"));
-        assert!(page.contains("You can close this window and go back to the terminal."));
+        assert!(page.contains("You can close this window and go back to where you began."));
         let page = Page::failure("the login was refused").html();
         assert!(page.contains("<bdi>the login was refused</bdi>"));
-        assert!(Page::undecided().html().contains("Go back to the terminal"));
+        assert!(
+            Page::undecided()
+                .html()
+                .contains("Go back to where you began")
+        );
         assert!(Page::nothing().html().contains("There is nothing here"));
     }
 

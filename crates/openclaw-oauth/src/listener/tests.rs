@@ -97,7 +97,7 @@ async fn a_browser_that_is_told_nothing_is_sent_to_the_terminal() {
     let port = port(&listener);
     let page = sent(port, get(port, "/callback?code=a")).await;
     drop(arrival(&mut listener).await);
-    assert!(page.await.unwrap().contains("Go back to the terminal"));
+    assert!(page.await.unwrap().contains("Go back to where you began"));
 
     let page = sent(port, get(port, "/callback?code=b")).await;
     let arrived = arrival(&mut listener).await;
@@ -294,7 +294,7 @@ async fn answers_leave_before_listening_ends() {
     listener.finish().await;
     assert!(begun.elapsed() < LIMITS.farewell, "{:?}", begun.elapsed());
     assert!(told.await.unwrap().contains("You are logged in"));
-    assert!(queued.await.unwrap().contains("Go back to the terminal"));
+    assert!(queued.await.unwrap().contains("Go back to where you began"));
     assert_eq!(rest(silent).await, "");
     let address = (Ipv4Addr::LOCALHOST, port);
     assert!(TcpStream::connect(address).await.is_err());

@@ -28,17 +28,23 @@ impl Runtime {
         let agent = self.agent(query.agent.as_deref())?;
         let server = query.server.as_deref();
         let mut problems = self.started(&agent, server).await?;
-        let mut report = self.known_tools(&agent, server);
+        let mut report = self.known_tools(&agent, server, AgentTool::is_offered);
         problems.append(&mut report.problems);
         Ok(ToolsReport { problems, ..report })
     }
 
-    /// The tools of servers, or of one, as far as they are known.
-    pub(super) fn known_tools(&self, agent: &AgentPlan, server: Option<&str>) -> ToolsReport {
+    /// Those tools of servers, or of one, that are known and meant.
+    pub(super) fn known_tools(
+        &self,
+        agent: &AgentPlan,
+        server: Option<&str>,
+        is_meant: impl Fn(&AgentTool) -> bool,
+    ) -> ToolsReport {
         let tools = self.servers.tools(agent, None);
-        let is_meant = |tool: &&AgentTool| server.is_none_or(|it| it == tool.server.name());
+        let known = tools.all().filter(|tool| is_meant(tool));
+        let known = known.filter(|tool| server.is_none_or(|it| it == tool.server.name()));
         ToolsReport {
-            tools: tools.offered().filter(is_meant).map(tool_report).collect(),
+            tools: known.map(tool_report).collect(),
             problems: tools.problems().to_vec(),
         }
     }

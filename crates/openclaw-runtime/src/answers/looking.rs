@@ -1,6 +1,7 @@
 //! What can be seen without starting anything.
 
 use openclaw_engine::{EngineFailure, LookQuery, LookReport};
+use openclaw_mcp::AgentTool;
 
 use crate::runtime::Runtime;
 use crate::unknown::found_server;
@@ -9,7 +10,11 @@ impl Runtime {
     pub(super) async fn answer_look(&self, query: LookQuery) -> Result<LookReport, EngineFailure> {
         let agent = self.agent(query.agent.as_deref())?;
         let name = query.server.as_deref();
-        let tools = query.tools.then(|| self.known_tools(&agent, name));
+        // Those as well that wait for somebody to accept them, who has to see them for it.
+        let is_meant = |tool: &AgentTool| tool.decision.is_allowed();
+        let tools = query
+            .tools
+            .then(|| self.known_tools(&agent, name, is_meant));
         let Some(name) = name else {
             return Ok(LookReport {
                 servers: self.all_servers(&agent).servers,

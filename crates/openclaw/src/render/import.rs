@@ -32,6 +32,7 @@ impl Imported<'_> {
                         notes,
                         stored,
                         written,
+                        ..
                     } => imported.push(json!({
                         "name": name, "from": from, "path": path,
                         "target": target, "notes": notes, "stored": stored,
@@ -101,6 +102,7 @@ fn server(line: &ServerImport, column: usize, page: Page) -> String {
             notes,
             stored,
             written,
+            ..
         } => {
             let mut text = format!("{beginning}{}\n", page.line(target, column));
             for note in notes {

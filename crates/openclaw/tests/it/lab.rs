@@ -172,14 +172,22 @@ impl Lab {
             .sum()
     }
 
-    /// Ends the servers that are programs, without asking them.
-    pub(crate) fn kill_servers(&self) {
-        for fake in &self.fakes {
-            for pid in processes_with_argument(fake.marker()) {
-                let killed = Command::new("kill").args(["-9", &pid.to_string()]).status();
-                assert!(killed.is_ok(), "{pid}");
-            }
+    /// The processes of the fake servers, whoever has started them.
+    pub(crate) fn servers(&self) -> Vec<u32> {
+        let fakes = self.fakes.iter();
+        fakes
+            .flat_map(|fake| processes_with_argument(fake.marker()))
+            .collect()
+    }
+
+    /// Ends the servers that are programs, without asking them, and says which they were.
+    pub(crate) fn kill_servers(&self) -> Vec<u32> {
+        let servers = self.servers();
+        for pid in &servers {
+            let killed = Command::new("kill").args(["-9", &pid.to_string()]).status();
+            assert!(killed.is_ok(), "{pid}");
         }
+        servers
     }
 
     /// Whether the servers that are programs have been started by a command that needs them.

@@ -200,8 +200,10 @@ fn a_server_that_crashed_is_there_again_for_the_next_order() {
         let result = client.ordered(&json!({ "message": format!("echo message=round{number}") }));
         let said = text(&result);
         assert!(said.contains(&format!("round{number}")), "{said}");
-        lab.kill_servers();
-        assert!(wait_until(SOON, || lab.processes() == 0));
+        let killed = lab.kill_servers();
+        // An order that comes before anybody has noticed would be told that its outcome is unknown.
+        let is_back = || lab.servers().iter().any(|pid| !killed.contains(pid));
+        assert!(wait_until(SOON, is_back), "it is started again");
     }
     client.end().is_good();
 }
