@@ -13,7 +13,8 @@ pub struct LookQuery {
     pub agent: Option<String>,
     /// One server, which is looked at closely; all of them if none is named.
     pub server: Option<String>,
-    /// The number of the last line of its standard error that is known; nothing of it is told without.
+    /// The number of the last line of its standard error that is known: then what it wrote since is told, and
+    /// nothing else of it.
     pub after: Option<u64>,
     /// Whether the tools are told as well.
     pub tools: bool,

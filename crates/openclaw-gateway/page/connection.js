@@ -39,6 +39,7 @@ const PATIENCE = 10_000;
  * @property {(report: any) => void} done
  * @property {(failure: Failure) => void} failed
  * @property {Listening} listening
+ * @property {() => void} takeBack hears of the signal until it is over
  * @property {Map<number, AbortController>} questions
  *
  * @typedef {"connecting" | "open" | "lost" | "refused" | "closed"} Status
@@ -111,15 +112,16 @@ export class Connection extends EventTarget {
       }
       this.#numbered += 1;
       const id = this.#numbered;
-      this.#asked.set(id, { done, failed, listening, questions: new Map() });
-      this.#send({ type: "ask", id, question, with: query });
-      signal?.addEventListener("abort", () => {
+      const takeBack = () => {
         const asked = this.#taken(id);
         if (asked) {
           this.#send({ type: "cancel", id });
           asked.failed(takenBack());
         }
-      });
+      };
+      this.#asked.set(id, { done, failed, listening, takeBack, questions: new Map() });
+      this.#send({ type: "ask", id, question, with: query });
+      signal?.addEventListener("abort", takeBack);
     });
   }
 
@@ -250,6 +252,8 @@ export class Connection extends EventTarget {
   #taken(id) {
     const asked = this.#asked.get(id);
     this.#asked.delete(id);
+    // A signal may outlive thousands of questions.
+    asked?.listening.signal?.removeEventListener("abort", asked.takeBack);
     for (const question of asked?.questions.values() ?? []) {
       question.abort();
     }

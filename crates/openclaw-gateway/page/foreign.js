@@ -134,15 +134,28 @@ export function cut(text, most) {
 }
 
 /**
- * An address that may be opened: `https`, or `http`.
+ * An address that may be opened: `https`, or `http`, and nothing before the host that looks like one.
  * @param {string} address
  * @returns {URL | null}
  */
 export function opened(address) {
   try {
     const url = new URL(address);
-    return url.protocol === "https:" || url.protocol === "http:" ? url : null;
+    const isPlain = url.username === "" && url.password === "";
+    return isPlain && (url.protocol === "https:" || url.protocol === "http:") ? url : null;
   } catch {
     return null;
   }
+}
+
+/** How much of a path is shown. */
+const PATH = 60;
+
+/**
+ * Where an address leads, as it is shown: the whole host, and the beginning of the rest.
+ * @param {URL} url
+ */
+export function where(url) {
+  const [path, isWhole] = cut(url.pathname + url.search + url.hash, PATH);
+  return `${url.origin}${path}${isWhole ? "" : "…"}`;
 }

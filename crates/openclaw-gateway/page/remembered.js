@@ -50,10 +50,18 @@ export function keepToken(token, forLong) {
   }
 }
 
-/** Forgets the token. */
-export function forgetToken() {
-  tried(() => sessionStorage.removeItem(TOKEN));
-  tried(() => localStorage.removeItem(TOKEN));
+/**
+ * Forgets the token; if one is named, only that.
+ * @param {string} [refused]
+ */
+export function forgetToken(refused) {
+  for (const storage of [() => sessionStorage, () => localStorage]) {
+    tried(() => {
+      if (refused === undefined || storage().getItem(TOKEN) === refused) {
+        storage().removeItem(TOKEN);
+      }
+    });
+  }
 }
 
 /** Which colours are wanted: `light`, `dark`, or whatever the machine says. */

@@ -123,6 +123,10 @@ export class Shell {
     select.addEventListener("change", () => {
       this.#state.agent = select.value === "" ? null : select.value;
       keepAgent(select.value);
+      if (location.hash.startsWith("#/chat/")) {
+        // A conversation belongs to its agent.
+        history.replaceState(null, "", "#/chat");
+      }
       this.#route(false);
     });
     let known = "";

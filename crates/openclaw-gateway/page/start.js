@@ -37,8 +37,10 @@ function connect(token, wasEntered) {
       shell?.close();
       shell = null;
       made.close();
-      // One that was refused is of no use to the next page either.
-      forgetToken();
+      // One that was refused is of no use to the next page either; whoever has to wait was not even looked at.
+      if (token !== null && made.refusal?.code === "unauthorized") {
+        forgetToken(token);
+      }
       const isNew = token === null && !wasEntered;
       showLogin(place, isNew ? null : made.refusal, enter);
     }

@@ -86,8 +86,14 @@ export const STATES = /** @type {const} */ ({
   disabled: { word: "switched off", kind: "idle", order: 6 },
 });
 
-/** @param {string} state */
-export function stateOf(state) {
+/**
+ * @param {string} state
+ * @param {string} [auth] how it knows us: only some are logged in to
+ */
+export function stateOf(state, auth = "oauth") {
+  if (state === "needs-auth" && auth !== "oauth") {
+    return { ...STATES["needs-auth"], word: "does not let us in" };
+  }
   return STATES[/** @type {keyof typeof STATES} */ (state)] ?? { word: state, kind: "idle", order: 9 };
 }
 

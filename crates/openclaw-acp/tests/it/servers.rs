@@ -21,9 +21,10 @@ async fn asked(editor: &Editor, count: usize) {
     until("commands", || asked() == count).await;
 }
 
-/// How often an editor was told what can be typed in a session.
-fn told(editor: &Editor, session: &SessionId) -> usize {
-    editor.told_of(session, "available_commands_update").len()
+/// Waits until an editor was told so often what can be typed in a session.
+async fn told(editor: &Editor, session: &SessionId, count: usize) {
+    let told = || editor.told_of(session, "available_commands_update").len();
+    until("what can be typed", || told() == count).await;
 }
 
 #[tokio::test]
@@ -32,7 +33,7 @@ async fn servers_are_lent_to_the_session_that_brings_them() {
     let session = editor.session(vec![server("clock")]).await;
     asked(&editor, 3).await;
     // What is the same as before is not said again.
-    assert_eq!(told(&editor, &session), 1);
+    told(&editor, &session, 1).await;
     let loan = editor.engine.loans().remove(0);
     assert_eq!(loan.directory.as_deref(), Some("/project"));
     assert_eq!(loan.servers[0].name, "clock");
@@ -72,6 +73,7 @@ async fn nothing_is_lent_where_there_is_nothing() {
     let editor = Editor::open().await;
     let session = editor.session(vec![]).await;
     asked(&editor, 2).await;
+    told(&editor, &session, 1).await;
     let request = CloseSessionRequest::new(session.clone());
     editor
         .connection
@@ -90,13 +92,9 @@ async fn nothing_is_lent_where_there_is_nothing() {
 async fn a_person_hears_of_servers_that_can_not_be_used() {
     let editor = Editor::open().await;
     let session = editor.session(vec![server("bad"), server("down")]).await;
-    asked(&editor, 3).await;
-    let said = editor.said(&session);
-    assert_eq!(
-        said,
-        "\n\nThe server bad of the editor can't be used: it has no name\n\n\
-         \n\nThe server down can't be used: it ended\n\n"
-    );
+    let both = "\n\nThe server bad of the editor can't be used: it has no name\n\n\
+                \n\nThe server down can't be used: it ended\n\n";
+    until("warnings", || editor.said(&session) == both).await;
     let session = editor.session(vec![server("fail")]).await;
     let failed = "\n\nThe servers of the editor can't be used: no room\n\n";
     until("a warning", || editor.said(&session) == failed).await;
@@ -141,7 +139,8 @@ async fn a_session_that_is_opened_anew_gets_other_servers() {
     asked(&editor, 6).await;
     load(vec![]).await.unwrap();
     asked(&editor, 8).await;
-    assert_eq!(told(&editor, &session), 3, "once whenever it is opened");
+    // Once whenever it is opened.
+    told(&editor, &session, 3).await;
     let expected: [&[&str]; 3] = [&["clock"], &["calendar"], &[]];
     assert_eq!(names(&editor), expected);
 }
@@ -230,7 +229,7 @@ async fn servers_are_not_lent_again_without_end() {
     editor.engine.is_down.store(false, Ordering::SeqCst);
     editor.prompt(&session, "hello").await.unwrap();
     let again = "The servers of the editor are lent again";
-    assert!(editor.said(&session).contains(again));
+    until("they are back", || editor.said(&session).contains(again)).await;
     assert_eq!(names(&editor).pop().unwrap(), ["clock"]);
     editor.prompt(&session, "hello").await.unwrap();
     assert_eq!(editor.said(&session).matches(again).count(), 1);

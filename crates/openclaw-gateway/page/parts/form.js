@@ -10,8 +10,6 @@ import { foreign } from "../foreign.js";
 const DEPTH = 3;
 /** How many fields a form has: a server may ask for any number. */
 const FIELDS = 100;
-/** How many references are followed one after the other. */
-const REFERENCES = 8;
 
 /** @typedef {Record<string, any>} Schema */
 
@@ -21,30 +19,18 @@ function isObject(it) {
 }
 
 /**
- * The schema that is meant: references within the document are followed, and what may also be `null` is what it is
- * otherwise.
+ * The schema that is meant: what may also be `null` is what it is otherwise. The gateway has put everything into its place
+ * that a schema refers to.
  * @param {unknown} schema
- * @param {Schema} root
  * @returns {Schema}
  */
-function meant(schema, root) {
-  let found = isObject(schema) ? schema : {};
-  for (let step = 0; step < REFERENCES && typeof found.$ref === "string"; step += 1) {
-    const { $ref, ...rest } = found;
-    const path = $ref.startsWith("#/") ? $ref.slice(2).split("/") : null;
-    /** @type {any} */
-    let target = path ? root : null;
-    for (const part of path ?? []) {
-      const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-      target = isObject(target) && Object.hasOwn(target, key) ? target[key] : null;
-    }
-    found = isObject(target) ? { ...target, ...rest } : rest;
-  }
+function meant(schema) {
+  const found = isObject(schema) ? schema : {};
   for (const word of ["anyOf", "oneOf"]) {
     const ways = Array.isArray(found[word]) ? found[word].filter((/** @type {any} */ it) => it?.type !== "null") : [];
     if (ways.length === 1) {
       const { [word]: _, ...rest } = found;
-      return meant({ ...ways[0], ...rest }, root);
+      return meant({ ...ways[0], ...rest });
     }
   }
   if (Array.isArray(found.type)) {
@@ -78,14 +64,13 @@ function word(value) {
  * The field for a schema.
  * @param {import("./fields.js").About} about
  * @param {unknown} given
- * @param {Schema} root
  * @param {number} depth
  * @param {{ left: number }} budget
  * @param {unknown} [value]
  * @returns {import("./fields.js").Field}
  */
-function field(about, given, root, depth, budget, value) {
-  const schema = meant(given, root);
+function field(about, given, depth, budget, value) {
+  const schema = meant(given);
   const known = { title: text(schema.title), description: text(schema.description), ...about };
   const options = { value: value ?? schema.default, format: schema.format };
   const listed = choices(schema);
@@ -102,19 +87,19 @@ function field(about, given, root, depth, budget, value) {
     case "boolean":
       return yesNoField(known, options);
     case "array": {
-      const items = meant(schema.items, root);
+      const items = meant(schema.items);
       const several = choices(items);
       if (several) {
         return severalField(known, several, options);
       }
       const isSimple = ["string", "integer", "number", "boolean"].includes(items.type);
       return isSimple
-        ? listField(known, (one, it) => field(one, items, root, depth + 1, budget, it), options)
+        ? listField(known, (one, it) => field(one, items, depth + 1, budget, it), options)
         : jsonField(known, options);
     }
     case "object": {
       const isKnown = isObject(schema.properties) && Object.keys(schema.properties).length > 0;
-      return isKnown && depth < DEPTH ? group(known, schema, root, depth, budget, options.value) : jsonField(known, options);
+      return isKnown && depth < DEPTH ? group(known, schema, depth, budget, options.value) : jsonField(known, options);
     }
     default:
       return jsonField(known, options);
@@ -129,13 +114,12 @@ function text(it) {
 /**
  * The fields of an object.
  * @param {Schema} schema
- * @param {Schema} root
  * @param {number} depth
  * @param {{ left: number }} budget
  * @param {unknown} value
  * @returns {Map<string, import("./fields.js").Field>}
  */
-function fieldsOf(schema, root, depth, budget, value) {
+function fieldsOf(schema, depth, budget, value) {
   /** @type {Map<string, import("./fields.js").Field>} */
   const fields = new Map();
   const required = Array.isArray(schema.required) ? schema.required : [];
@@ -152,7 +136,7 @@ function fieldsOf(schema, root, depth, budget, value) {
     }
     const about = { name, required: required.includes(name) };
     const preset = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-    fields.set(name, field(about, property, root, depth + 1, budget, preset));
+    fields.set(name, field(about, property, depth + 1, budget, preset));
   }
   return fields;
 }
@@ -160,14 +144,13 @@ function fieldsOf(schema, root, depth, budget, value) {
 /**
  * @param {import("./fields.js").About} about
  * @param {Schema} schema
- * @param {Schema} root
  * @param {number} depth
  * @param {{ left: number }} budget
  * @param {unknown} value
  * @returns {import("./fields.js").Field}
  */
-function group(about, schema, root, depth, budget, value) {
-  const fields = fieldsOf(schema, root, depth, budget, value);
+function group(about, schema, depth, budget, value) {
+  const fields = fieldsOf(schema, depth, budget, value);
   const legend = element("legend", {}, foreign(about.title || about.name, { most: 80 }));
   const description = about.description ? element("p", { class: "description" }, foreign(about.description, { most: 600 })) : null;
   return {
@@ -205,10 +188,10 @@ function readIfAny(field) {
  */
 export function schemaForm(given) {
   const root = isObject(given) ? given : {};
-  const schema = meant(root, root);
+  const schema = meant(root);
   const place = element("div", { class: "fields" });
   const budget = { left: FIELDS };
-  let fields = fieldsOf(schema, root, 0, budget, undefined);
+  let fields = fieldsOf(schema, 0, budget, undefined);
   /** @type {ReturnType<typeof jsonField> | null} */
   let whole = null;
   const change = button("Enter as JSON", () => (whole ? toFields() : toJson()), { class: "small quiet" });
@@ -218,7 +201,7 @@ export function schemaForm(given) {
     if (whole && !entered) {
       return;
     }
-    fields = fieldsOf(schema, root, 0, { left: FIELDS }, entered?.[""]);
+    fields = fieldsOf(schema, 0, { left: FIELDS }, entered?.[""]);
     whole = null;
     change.textContent = "Enter as JSON";
     draw();

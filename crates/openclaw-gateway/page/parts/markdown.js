@@ -1,7 +1,7 @@
 // What models write: paragraphs, lists, headings, code. Everything else stays as it was written, and nothing in it is
 // markup of the page.
 
-import { append, foreign, opened, plain } from "../foreign.js";
+import { append, foreign, opened, plain, where } from "../foreign.js";
 import { element } from "./element.js";
 import { longText } from "./long-text.js";
 
@@ -9,11 +9,14 @@ import { longText } from "./long-text.js";
 const LONGEST = 200_000;
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]{0,40}).*$/;
-const HEADING = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
+const HEADING = /^ {0,3}(#{1,6})\s+(.*)$/;
 const ITEM = /^(\s*)(?:([-*+])|(\d{1,9})[.)])\s+(.*)$/;
 const RULE = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
 const QUOTE = /^ {0,3}>\s?(.*)$/;
-const INLINE = /(`+)([^`]|[^`].*?[^`])\1(?!`)|\*\*(?=\S)(.+?\S?)\*\*|\[([^\]\n]{1,300})\]\((https?:\/\/[^\s()<>]{1,2000})\)|(https?:\/\/[^\s<>"'`]{0,1999}[^\s<>"'`.,;:!?)\]}*_])/g;
+// How deep quotes and lists may stand in each other; what is deeper is shown as it was written.
+const DEPTH = 10;
+// Runs of backticks are of one length on both sides, and short: each is looked for once.
+const INLINE = /(?<!`)(`{1,8})(?!`)([^`\n]{1,2000}(?:`{1,8}[^`\n]{1,200}){0,4}?)(?<!`)\1(?!`)|\*\*(?=\S)(.+?\S?)\*\*|\[([^\]\n]{1,300})\]\((https?:\/\/[^\s()<>]{1,2000})\)|(https?:\/\/[^\s<>"'`]{0,1999}[^\s<>"'`.,;:!?)\]}*_])/g;
 
 /**
  * @param {string} text
@@ -24,15 +27,20 @@ export function markdown(text) {
     return longText(text, { class: "text prose", name: "reply.md", label: "A long reply" });
   }
   const place = element("div", { class: "markdown", dir: "auto" });
-  blocks(text.split("\n"), place);
+  blocks(text.split("\n"), place, 0);
   return place;
 }
 
 /**
  * @param {string[]} lines
  * @param {HTMLElement} place
+ * @param {number} depth
  */
-function blocks(lines, place) {
+function blocks(lines, place, depth) {
+  if (depth > DEPTH) {
+    place.append(longText(lines.join("\n"), { class: "text prose", name: "reply.md", label: "Part of a reply" }));
+    return;
+  }
   let at = 0;
   while (at < lines.length) {
     const line = lines[at];
@@ -46,7 +54,7 @@ function blocks(lines, place) {
       // Below the headings of the page.
       const level = /** @type {"h3" | "h4" | "h5" | "h6"} */ (`h${Math.min(6, heading[1].length + 2)}`);
       const made = element(level);
-      inline(heading[2], made);
+      inline(heading[2].trimEnd().replace(/(?<!#)#{1,100}$/, "").trimEnd(), made);
       place.append(made);
       at += 1;
     } else if (RULE.test(line)) {
@@ -55,11 +63,11 @@ function blocks(lines, place) {
     } else if (QUOTE.test(line)) {
       const end = behind(lines, at, (it) => QUOTE.test(it));
       const quote = element("blockquote");
-      blocks(lines.slice(at, end).map((it) => it.replace(QUOTE, "$1")), quote);
+      blocks(lines.slice(at, end).map((it) => it.replace(QUOTE, "$1")), quote, depth + 1);
       place.append(quote);
       at = end;
     } else if (ITEM.test(line)) {
-      at = list(lines, at, place);
+      at = list(lines, at, place, depth);
     } else {
       const end = behind(lines, at, (it, index) => it.trim() !== "" && (index === at || !begins(it)));
       const paragraph = element("p");
@@ -105,8 +113,9 @@ function code(lines, at, fence, place) {
  * @param {string[]} lines
  * @param {number} at
  * @param {HTMLElement} place
+ * @param {number} depth
  */
-function list(lines, at, place) {
+function list(lines, at, place, depth) {
   const first = ITEM.exec(lines[at]);
   const indent = first?.[1].length ?? 0;
   const isNumbered = first?.[3] !== undefined;
@@ -123,7 +132,7 @@ function list(lines, at, place) {
     inline(item[4], entry);
     if (inside.length > 0) {
       const least = Math.min(...inside.map((it) => it.search(/\S/)));
-      blocks(inside.map((it) => it.slice(least)), entry);
+      blocks(inside.map((it) => it.slice(least)), entry, depth + 1);
     }
     made.append(entry);
     next = end;
@@ -177,6 +186,6 @@ function link(label, address, place) {
     append(place, `${label} `, true);
   }
   place.append(
-    element("a", { href: url.href, target: "_blank", rel: "noopener noreferrer", title: plain(url.href, 500) }, foreign(url.href, { most: 80 })),
+    element("a", { href: url.href, target: "_blank", rel: "noopener noreferrer", title: plain(url.href, 500) }, foreign(where(url), { most: 400 })),
   );
 }

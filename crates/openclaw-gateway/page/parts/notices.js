@@ -2,6 +2,7 @@
 
 import { foreign, foreignLines } from "../foreign.js";
 import { TAKEN_BACK } from "../connection.js";
+import { stateOf } from "../words.js";
 import { button, element } from "./element.js";
 
 /** How long something that went well is shown. */
@@ -48,6 +49,20 @@ export function trouble(failure) {
     foreignLines(text.slice(0, 4_000), "message"),
     hint ? element("p", { class: "hint" }, foreign(hint, { most: 1_000 })) : null,
   );
+}
+
+/**
+ * Tells what came of something that was done to a server. One that was to be connected may not be.
+ * @param {any} server how it is now
+ * @param {string} question
+ * @param {string} done
+ */
+export function came(server, question, done) {
+  if (question === "connect" && server?.state !== "ready") {
+    complain({ message: server?.error ?? `it is not ready: ${stateOf(String(server?.state)).word}` });
+    return;
+  }
+  told(done);
 }
 
 /**

@@ -7,6 +7,8 @@ import { foreign, plain } from "../foreign.js";
 import { clock, counted, duration, outcomeOf, stateOf } from "../words.js";
 
 const HEIGHT = 44;
+/** How often the audit log is read while somebody looks. */
+const READING = 10_000;
 
 /** @typedef {{ entry: any, number: number, words: string, kind: string }} Noted */
 
@@ -77,6 +79,9 @@ export function showActivity(stage) {
     list.show(found);
   }
 
+  // What other processes called is in the audit log, and nobody tells of it.
+  const reading = setInterval(() => !isHeld && state.activity.stale(), READING);
+  left.addEventListener("abort", () => clearInterval(reading));
   search.addEventListener("input", draw);
   kind.addEventListener("change", draw);
   state.activity.look(left, () => {

@@ -62,10 +62,11 @@ function called(session) {
 export function showChat(stage) {
   const { place, state, left } = stage;
   const isFresh = stage.part === FRESH;
-  const draft = bare(stage.part ?? MAIN);
   /** The session; nothing for one that begins with the next message. @type {string | null} */
   let session = isFresh ? null : (stage.part ?? MAIN);
   const isThis = (/** @type {string | null} */ key) => key !== null && session !== null && bare(key) === bare(session);
+  /** What somebody is writing belongs to the session as it is called now. */
+  const draft = () => `${state.agent ?? ""}/${session === null ? FRESH : bare(session)}`;
   /** The turn that is going on here. @type {Going | null} */
   let going = [...ongoing].find((it) => it.agent === state.agent && isThis(it.session)) ?? null;
   /** @type {any[]} */
@@ -126,21 +127,28 @@ export function showChat(stage) {
       toEnd();
     } catch (failure) {
       const { code } = /** @type {{ code?: string }} */ (failure);
-      // The one that an agent goes on with may not have begun.
+      // The one that an agent goes on with may not have begun; or it has, since that was asked.
       if (code === "unknown-session") {
-        fill(log, element("p", { class: "quiet" }, "Nothing has been said yet."));
+        if (log.querySelector("article") === null) {
+          messages = [];
+          shownFrom = 0;
+          draw();
+        }
       } else if (!left.aborted) {
-        fill(log, trouble(failure));
+        log.prepend(trouble(failure));
       }
     }
   }
 
   function draw() {
     const earlier = button("Show earlier messages", () => {
+      const until = shownFrom;
       shownFrom = Math.max(0, shownFrom - MESSAGES);
-      const before = log.scrollHeight;
-      draw();
-      log.scrollTop = log.scrollHeight - before;
+      const height = log.scrollHeight;
+      // What was said since stands below, and stays.
+      earlier.after(...transcript(messages.slice(shownFrom, until)));
+      earlier.hidden = shownFrom === 0;
+      log.scrollTop += log.scrollHeight - height;
     });
     fill(
       log,
@@ -220,7 +228,7 @@ export function showChat(stage) {
   function composer() {
     const id = identity("message");
     const field = element("textarea", { id, rows: 2, placeholder: "A message, or / for commands", "aria-label": "Message" });
-    field.value = drafts.get(draft) ?? "";
+    field.value = drafts.get(draft()) ?? "";
     const picker = element("input", { type: "file", multiple: true, hidden: true });
     const attached = element("ul", { class: "attached", "aria-label": "Files" });
     const suggestions = element("div", { class: "suggestions", "aria-label": "Commands", role: "group" });
@@ -246,9 +254,14 @@ export function showChat(stage) {
           complain({ message: `${file.name} is too large: files of one message have ${size(FILES)} together` });
           continue;
         }
-        files.push({ name: file.name, mimeType: file.type || "application/octet-stream", data: await inBase64(file) });
+        try {
+          files.push({ name: file.name, mimeType: file.type || "application/octet-stream", data: await inBase64(file) });
+        } catch {
+          // A folder, for instance.
+          complain({ message: `${file.name} can't be read` });
+        }
+        drawFiles();
       }
-      drawFiles();
     }
 
     picker.addEventListener("change", () => {
@@ -275,9 +288,14 @@ export function showChat(stage) {
       if (going || (text === "" && files.length === 0)) {
         return;
       }
+      if (state.connection.status !== "open") {
+        // It stays where it is until somebody can take it.
+        complain({ message: "the gateway can't be reached right now; the message was not sent" });
+        return;
+      }
       const sent = files;
       field.value = "";
-      drafts.delete(draft);
+      drafts.delete(draft());
       files = [];
       drawFiles();
       fill(suggestions);
@@ -293,7 +311,7 @@ export function showChat(stage) {
     });
     let resting = 0;
     field.addEventListener("input", () => {
-      drafts.set(draft, field.value);
+      drafts.set(draft(), field.value);
       clearTimeout(resting);
       resting = window.setTimeout(() => suggest(field, suggestions), REST);
     });

@@ -169,6 +169,7 @@ function adding(stage, close, fields, about, entry) {
         const added = await state.connection.ask("add_server", {
           name, entry: entry(read), check, replace: false, keyring: true,
         });
+        const isLookedAt = problem.isConnected;
         close();
         state.serversChanged();
         told([`${plain(name, 80)} is added`, ...added.stored.map((/** @type {any} */ it) => `${plain(it.field, 60)} is in the keyring`), ...added.warnings].join("; "));
@@ -177,8 +178,13 @@ function adding(stage, close, fields, about, entry) {
         } else if (added.server) {
           told(`it offers ${counted(added.server.tools, "tool")}`);
         }
-        stage.go(`#/servers/${encodeURIComponent(name)}`);
+        if (isLookedAt) {
+          stage.go(`#/servers/${encodeURIComponent(name)}`);
+        }
       } catch (failure) {
+        if (!problem.isConnected) {
+          throw failure;
+        }
         fill(problem, trouble(failure), check ? again : null);
       }
     });

@@ -15,7 +15,8 @@ export function importing(stage, close, closed) {
   const { state } = stage;
   const place = element("div", { class: "importing", role: "status" }, "Looking at the files of other clients…");
   const ask = (/** @type {string[] | null} */ servers, /** @type {boolean} */ rehearse) =>
-    state.connection.ask("import", { servers, rehearse, replace: false, keyring: true }, { signal: closed });
+    // What is written is written whether or not somebody looks on.
+    state.connection.ask("import", { servers, rehearse, replace: false, keyring: true }, rehearse ? { signal: closed } : {});
   ask(null, true)
     .then(show)
     .catch((failure) => fill(place, trouble(failure)));

@@ -24,7 +24,7 @@ export function showLogin(place, refusal, enter) {
     refusal ? element("p", { class: "problem", role: "alert" }, foreign(refusal.message, { most: 300 })) : null,
     element("label", { for: id }, "Token or password"),
     token,
-    element("p", { class: "description", id: `${id}-where` }, "The token is in ", element("code", {}, "gateway.token"), " in the state directory; ", element("code", {}, "openclaw gateway status"), " says where that is."),
+    element("p", { class: "description", id: `${id}-where` }, "The token is in ", element("code", {}, "gateway.token"), " in the state directory; ", element("code", {}, "openclaw config path"), " says where that is."),
     element("label", { class: "choice" }, forLong, "Keep it in this browser"),
     element("div", { class: "actions" }, button("Log in", () => {}, { type: "submit", class: "primary" })),
   );

@@ -2,7 +2,7 @@
 
 import { button, element, facts, fill } from "../parts/element.js";
 import { reallyMeant } from "../parts/dialog.js";
-import { busy, told, trouble } from "../parts/notices.js";
+import { busy, came, told, trouble } from "../parts/notices.js";
 import { quantile, sparkline } from "../parts/sparkline.js";
 import { append, foreign, plain } from "../foreign.js";
 import { authOf, away, clock, counted, duration, expiry, stateOf, transportOf } from "../words.js";
@@ -10,6 +10,7 @@ import { openSigningIn } from "./signing-in.js";
 
 /** How often a server is asked what it wrote to its standard error. */
 const LISTENING = 1_000;
+const MINUTE = 60_000;
 /** How many lines of it are shown. */
 const LINES = 500;
 
@@ -60,7 +61,7 @@ export function showServer(stage) {
   /** @param {any} report */
   function show(report) {
     details = report;
-    const how = stateOf(report.state);
+    const how = stateOf(report.state, report.auth);
     fill(
       known,
       report.error ? element("p", { class: "error" }, foreign(report.error, { most: 2_000 })) : null,
@@ -101,18 +102,18 @@ export function showServer(stage) {
       busy(event, async () => {
         const answer = await state.connection.ask(question, { agent: state.agent, server: name });
         state.serversChanged();
-        told(`${plain(name, 80)} ${done}`);
+        came(answer, question, `${plain(name, 80)} ${done}`);
         await look();
         return answer;
       });
-    if (report.state === "needs-auth" || report.auth === "oauth") {
+    if (report.auth === "oauth") {
       const isNeeded = report.state === "needs-auth";
       buttons.push([isNeeded ? "log in" : "log in again", button(isNeeded ? "Log in" : "Log in again", () => openSigningIn(stage, name, look), { class: isNeeded ? "primary" : "" })]);
     }
     if (report.tokenExpiresAt || (report.auth === "oauth" && report.issuer)) {
       buttons.push(["log out", button("Log out", ask("logout", "is logged out"))]);
     }
-    if (["failed", "stopped"].includes(report.state)) {
+    if (["failed", "stopped"].includes(report.state) || (report.state === "needs-auth" && report.auth !== "oauth")) {
       buttons.push(["connect", button("Connect", ask("connect", "is connected"), { class: "primary" })]);
     }
     if (["ready", "connecting", "restarting"].includes(report.state)) {
@@ -187,6 +188,9 @@ export function showServer(stage) {
   }
 
   follow(stage, name, output);
+  // Times that are told by their distance change by themselves.
+  const ticking = setInterval(() => !document.hidden && look(), MINUTE);
+  left.addEventListener("abort", () => clearInterval(ticking));
   state.servers.look(left, look);
   state.tools.look(left, drawChanged);
   state.activity.look(left, drawLatency);

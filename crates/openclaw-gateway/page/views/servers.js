@@ -1,12 +1,14 @@
 // All servers of an agent: those in trouble first, each with the reason and with what helps.
 
 import { button, element, fill, say } from "../parts/element.js";
-import { busy, told, trouble } from "../parts/notices.js";
+import { busy, came, told, trouble } from "../parts/notices.js";
 import { sparkline } from "../parts/sparkline.js";
 import { foreign, plain } from "../foreign.js";
 import { authOf, counted, expiry, stateOf, transportOf } from "../words.js";
 import { openConnecting } from "./connecting.js";
 import { openSigningIn } from "./signing-in.js";
+
+const MINUTE = 60_000;
 
 /** @param {import("../shell.js").Stage} stage */
 export function showServers(stage) {
@@ -85,6 +87,14 @@ export function showServers(stage) {
     }
   }
 
+  // Times that are told by their distance change by themselves.
+  const ticking = setInterval(() => {
+    if (!document.hidden) {
+      rows.forEach((row) => row.forget());
+      draw();
+    }
+  }, MINUTE);
+  left.addEventListener("abort", () => clearInterval(ticking));
   search.addEventListener("input", draw);
   state.servers.look(left, draw);
   state.logins.look(left, draw);
@@ -127,6 +137,11 @@ class Row {
     this.element.append(this.#body, this.#latency, this.#actions);
   }
 
+  /** Has everything drawn anew the next time. */
+  forget() {
+    this.#drawn = "";
+  }
+
   /**
    * @param {any} server
    * @param {any} login
@@ -143,7 +158,7 @@ class Row {
       return;
     }
     this.#drawn = drawn;
-    const known = stateOf(server.state);
+    const known = stateOf(server.state, server.auth);
     this.element.dataset.kind = known.kind;
     fill(
       this.#body,
@@ -184,12 +199,16 @@ class Row {
     const name = plain(server.name, 80);
     const does = (/** @type {string} */ question, /** @type {string} */ done) => (/** @type {Event} */ event) =>
       busy(event, async () => {
-        await state.connection.ask(question, { agent: state.agent, server: server.name });
+        const answer = await state.connection.ask(question, { agent: state.agent, server: server.name });
         state.serversChanged();
-        told(`${name} ${done}`);
+        came(answer, question, `${name} ${done}`);
       });
     switch (server.state) {
       case "needs-auth":
+        // A key that was refused is changed in the configuration.
+        if (server.auth !== "oauth") {
+          return button("Connect", does("connect", "is connected"), { class: "primary", "aria-label": `Connect ${name}` });
+        }
         return button("Log in", () => openSigningIn(this.#stage, server.name), { class: "primary", "aria-label": `Log in to ${name}` });
       case "failed":
       case "stopped":

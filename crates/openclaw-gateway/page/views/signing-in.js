@@ -28,7 +28,7 @@ export function openSigningIn(stage, server, done) {
         fill(place, trouble({ message: "the server wants a login at an address that is not opened from here" }));
         return;
       }
-      const waiting = element("p", { role: "status", class: "quiet" }, `Waiting for the login, until ${away(offer.endsAt)}.`);
+      const waiting = element("p", { role: "status", class: "quiet" }, `Waiting for the login, which ends ${away(offer.endsAt)}.`);
       const problem = element("div", { role: "alert" });
       fill(
         place,

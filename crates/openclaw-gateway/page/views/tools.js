@@ -20,6 +20,7 @@ export function showTools(stage) {
   const server = element("select", { "aria-label": "Server" });
   const summary = element("p", { class: "quiet", role: "status" });
   const problem = element("div", {});
+  const gone = element("p", { class: "hint", role: "status", hidden: true }, "The tool that is open is not offered right now.");
   const detail = element("section", { class: "detail", "aria-label": "The tool" });
   const list = new List({
     label: "Tools",
@@ -32,7 +33,7 @@ export function showTools(stage) {
     place,
     element("div", { class: "bar" }, element("h1", {}, "Tools"), search, server),
     element("div", { class: "panes" },
-      element("div", { class: "pane" }, summary, problem, list.element),
+      element("div", { class: "pane" }, summary, problem, gone, list.element),
       detail),
   );
 
@@ -70,6 +71,7 @@ export function showTools(stage) {
     shown = new AbortController();
     const tool = known.find((it) => it.tool.name === name)?.tool;
     definition = JSON.stringify(tool ?? null);
+    gone.hidden = true;
     place.classList.toggle("opened", name !== null);
     if (!tool) {
       fill(detail, element("p", { class: "quiet" }, name === null ? "Choose a tool to see its definition and to try it." : "There is no such tool, or not any longer."));
@@ -121,7 +123,10 @@ export function showTools(stage) {
     filter();
     // What somebody has entered into a form stays there, unless the tool is another one now.
     const now = JSON.stringify(known.find((it) => it.tool.name === chosen)?.tool ?? null);
-    if (now !== definition || detail.childElementCount === 0) {
+    const isGone = now === "null" && !["", "null"].includes(definition) && chosen !== null;
+    gone.hidden = !isGone;
+    // One that is gone may come back with its server, and what was entered is still there then.
+    if (!isGone && (now !== definition || detail.childElementCount === 0)) {
       detailOf(chosen, false);
       if (chosen !== null && !isRevealed) {
         isRevealed = true;

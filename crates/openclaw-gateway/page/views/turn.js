@@ -5,7 +5,7 @@ import { media } from "../parts/content.js";
 import { longText } from "../parts/long-text.js";
 import { markdown } from "../parts/markdown.js";
 import { trouble } from "../parts/notices.js";
-import { append, foreign, opened, plain } from "../foreign.js";
+import { append, foreign, opened, plain, where } from "../foreign.js";
 import { duration, size } from "../words.js";
 import { questionCard } from "./questions.js";
 
@@ -224,7 +224,7 @@ function visiting(event) {
   return element("div", { class: "question" },
     element("p", {}, foreign(event.why, { most: 500 })),
     url
-      ? element("a", { class: "button", href: url.href, target: "_blank", rel: "noopener noreferrer" }, `Open ${plain(url.host, 80)}`)
+      ? element("a", { class: "button", href: url.href, target: "_blank", rel: "noopener noreferrer" }, foreign(`Open ${where(url)}`, { most: 400 }))
       : element("code", {}, foreign(event.url, { most: 500 })));
 }
 

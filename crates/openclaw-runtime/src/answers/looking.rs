@@ -23,14 +23,18 @@ impl Runtime {
             });
         };
         let server = found_server(&agent, name)?;
+        if let Some(after) = query.after {
+            return Ok(LookReport {
+                log: Some(self.log_since(&agent, &server, after)),
+                tools,
+                ..LookReport::default()
+            });
+        }
         let details = self.details(&agent, &server).await;
-        let log = query
-            .after
-            .map(|after| self.log_since(&agent, &server, after));
         Ok(LookReport {
             servers: vec![details.report.clone()],
             server: Some(details),
-            log,
+            log: None,
             tools,
         })
     }

@@ -29,15 +29,17 @@ async fn whoever_looks_starts_nothing_and_waits_for_nothing() {
     assert_eq!(states, [ShownState::Stopped, ShownState::Connecting]);
     assert_eq!(report.tools.unwrap().tools, []);
     assert_eq!((report.server, report.log), (None, None));
-    let report = look(LookQuery {
+    let one = LookQuery {
         server: Some("lazy".to_owned()),
-        after: Some(0),
         ..LookQuery::default()
-    });
-    let report = report.await;
+    };
+    let report = look(one.clone()).await;
     assert_eq!(report.server.unwrap().report.state, ShownState::Stopped);
+    assert_eq!((report.servers.len(), report.log), (1, None));
+    let after = Some(0);
+    let report = look(LookQuery { after, ..one }).await;
     assert_eq!(report.log.unwrap().lines, Vec::<String>::new());
-    assert_eq!(report.servers.len(), 1);
+    assert_eq!((report.servers, report.server), (Vec::new(), None));
     assert_eq!(processes_with_argument(lazy.marker()).len(), 0);
 
     // What is known of one that has run is seen.

@@ -44,6 +44,8 @@ pub(super) struct Exporter {
     redactor: Redactor,
     /// Whether the last export failed: that is said once, not every few seconds.
     is_failing: bool,
+    /// How many spans were lost since the last ones were taken.
+    lost: u64,
 }
 
 /// Why spans were not taken.
@@ -70,6 +72,7 @@ impl Exporter {
             endpoint: settings.endpoint,
             redactor,
             is_failing: false,
+            lost: 0,
         }
     }
 
@@ -81,12 +84,13 @@ impl Exporter {
         stop: &CancellationToken,
     ) {
         let count = batch.len();
+        self.lost += lost;
         let body = self.written(batch);
         let mut pause = PAUSE;
         for attempt in 1..=ATTEMPTS {
             let refused = match timeout(self.timeout, self.send(body.clone())).await {
                 Ok(Ok(())) => {
-                    self.tell_taken(lost);
+                    self.tell_taken();
                     return;
                 }
                 Ok(Err(refused)) => refused,
@@ -99,6 +103,7 @@ impl Exporter {
             self.tell_refused(&refused.reason);
             let Some(asked) = refused.again.filter(|_| !is_over) else {
                 tracing::debug!(count, "spans are lost: {}", refused.reason);
+                self.lost += count as u64;
                 return;
             };
             tokio::select! {
@@ -171,12 +176,16 @@ impl Exporter {
         Ok(headers)
     }
 
-    fn tell_taken(&mut self, lost: u64) {
+    fn tell_taken(&mut self) {
         if std::mem::take(&mut self.is_failing) {
             tracing::info!("traces are exported again");
         }
+        let lost = std::mem::take(&mut self.lost);
         if lost > 0 {
-            tracing::warn!(lost, "spans were lost: the collector takes them too slowly");
+            tracing::warn!(
+                lost,
+                "spans were lost: the collector did not take them in time"
+            );
         }
     }
 

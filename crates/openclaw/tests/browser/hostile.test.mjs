@@ -191,6 +191,31 @@ it.test("in a conversation, in questions and in what a model repeats", async (vi
   await assertIsText(page, "a conversation that is read again");
 });
 
+it.test("texts that are made to be slow to read, or to hide where they lead, do neither", async (visitor, page) => {
+  await visitor.go("Chat");
+  const texts = [
+    `# a${" ".repeat(30_000)}b`,
+    `x${"`".repeat(30_000)}`,
+    "`a``".repeat(5_000),
+    `${">".repeat(9_000)} deep`,
+    "**".repeat(8_000),
+    "https://accounts.example%2fsignin@evil.example/x",
+    `[bank](https://${"a.".repeat(40)}evil.example/${"b".repeat(300)})`,
+  ];
+  model.next((saying) => saying.say(`${texts.join("\n\n")}\n\nthe end of it`));
+  await page.getByLabel("Message", { exact: true }).fill("go on");
+  const began = Date.now();
+  await page.keyboard.press("Enter");
+  const reply = page.getByRole("log").getByRole("article", { name: "Agent" }).last();
+  await reply.getByText("the end of it").waitFor();
+  await page.reload();
+  await reply.getByText("the end of it").waitFor();
+  assert(Date.now() - began < 10_000, "it takes too long");
+  const links = await reply.getByRole("link").evaluateAll((all) => all.map((each) => each.textContent));
+  assert.equal(links.length, 1, "nothing that pretends to be another host is a link");
+  assert.match(links[0], /evil\.example\/b+…$/);
+});
+
 it.test("on a phone nothing is wider than the screen", async (visitor, page) => {
   await visitor.row("hostile").getByText("ready", { exact: true }).waitFor();
   await assertIsText(page, "servers on a phone");

@@ -37,6 +37,9 @@ it.test("a page comes back by itself after a restart, with what is true then and
   assert(await field.isVisible());
   await field.press("End");
   await field.pressSequentially(", and goes on");
+  // What can't be sent stays where it is.
+  await field.press("Enter");
+  await visitor.notices.getByText("the message was not sent").waitFor();
   it.gateway.write(configuration(it.gateway.home, { newcomer: fake("--only-tools", "echo") }));
   await it.gateway.run(it.gateway.port);
   await page.getByText(/^gateway \d/).waitFor();
