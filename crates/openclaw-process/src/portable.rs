@@ -77,8 +77,7 @@ impl Launcher {
         let stdin = input(child.stdin().take().ok_or_else(missing)?).map_err(refused)?;
         let stdout = output(child.stdout().take().ok_or_else(missing)?).map_err(refused)?;
         let stderr = child.stderr().take().ok_or_else(missing)?;
-        let tail = StderrTail::default();
-        tail.drain(stderr, heard);
+        let tail = StderrTail::read(stderr, heard);
         let (requests, inbox) = mpsc::channel(4);
         let (progress, watched) = watch::channel(Progress::Running { pid });
         tokio::spawn(look_after(Group(child), inbox, progress));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::task::JoinHandle;
+use tokio::sync::watch;
 
 /// How many lines are kept.
 const LINES: usize = 200;
@@ -42,14 +42,51 @@ impl StderrLine {
 }
 
 /// The last lines of a program's standard error, shared with whoever shows them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct StderrTail {
     lines: Arc<Mutex<VecDeque<StderrLine>>>,
+    /// Its other end is there as long as it is read.
+    reading: watch::Receiver<()>,
 }
 
 impl StderrTail {
     /// How many lines are kept.
     pub const KEPT: usize = LINES;
+
+    /// Reads until the end, keeping the last lines and passing each on.
+    ///
+    /// Nothing a program writes makes it wait, and nothing it writes takes more room than a ring.
+    pub(crate) fn read(
+        mut stream: impl AsyncRead + Unpin + Send + 'static,
+        mut heard: impl FnMut(&str) + Send + 'static,
+    ) -> Self {
+        let (is_read, reading) = watch::channel(());
+        let tail = Self {
+            lines: Arc::default(),
+            reading,
+        };
+        let kept = tail.clone();
+        tokio::spawn(async move {
+            let mut found = |line: String| {
+                heard(&line);
+                kept.push(line);
+            };
+            let mut splitter = LineSplitter::default();
+            let mut buffer = vec![0; READ];
+            while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+                splitter.push(&buffer[..count], &mut found);
+            }
+            splitter.finish(&mut found);
+            drop(is_read);
+        });
+        tail
+    }
+
+    /// Waits until the program and all that it started have written their last line.
+    pub async fn ended(&self) {
+        let mut reading = self.reading.clone();
+        while reading.changed().await.is_ok() {}
+    }
 
     /// The last lines, the oldest first.
     pub fn lines(&self) -> Vec<StderrLine> {
@@ -71,31 +108,6 @@ impl StderrTail {
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<StderrLine>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Reads until the end, keeping the last lines and passing each on.
-    ///
-    /// Nothing a program writes makes it wait, and nothing it writes takes more room than a ring.
-    pub(crate) fn drain(
-        &self,
-        mut stream: impl AsyncRead + Unpin + Send + 'static,
-        mut heard: impl FnMut(&str) + Send + 'static,
-    ) -> JoinHandle<()> {
-        let tail = self.clone();
-        tokio::spawn(async move {
-            let mut splitter = LineSplitter::default();
-            let mut buffer = vec![0; READ];
-            while let Ok(count @ 1..) = stream.read(&mut buffer).await {
-                splitter.push(&buffer[..count], |line| {
-                    heard(&line);
-                    tail.push(line);
-                });
-            }
-            splitter.finish(|line| {
-                heard(&line);
-                tail.push(line);
-            });
-        })
     }
 }
 
@@ -151,11 +163,16 @@ impl LineSplitter {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use tokio::io::AsyncWriteExt;
+    use tokio::time::timeout;
+
     use super::*;
 
     async fn tail_of(bytes: &'static [u8]) -> Vec<String> {
-        let tail = StderrTail::default();
-        tail.drain(bytes, |_| {}).await.unwrap();
+        let tail = StderrTail::read(bytes, |_| {});
+        tail.ended().await;
         tail.texts()
     }
 
@@ -166,6 +183,19 @@ mod tests {
             ["one", "two", "", "three"]
         );
         assert_eq!(tail_of(b"\xff\xfe\n").await, ["\u{fffd}\u{fffd}"]);
+    }
+
+    #[tokio::test]
+    async fn it_is_over_when_the_last_that_can_write_has_let_go() {
+        let (mut program, stream) = tokio::io::duplex(64);
+        let tail = StderrTail::read(stream, |_| {});
+        program.write_all(b"its last wor").await.unwrap();
+        let moment = Duration::from_millis(50);
+        assert!(timeout(moment, tail.ended()).await.is_err());
+        program.write_all(b"ds").await.unwrap();
+        drop(program);
+        tail.ended().await;
+        assert_eq!(tail.texts(), ["its last words"]);
     }
 
     #[tokio::test]

@@ -81,8 +81,7 @@ impl Launcher {
                 return Err(SpawnError::Guardian(error));
             }
         };
-        let tail = StderrTail::default();
-        tail.drain(stderr, heard);
+        let tail = StderrTail::read(stderr, heard);
         let control = Box::new(Guarded { client, number });
         Ok(Process::new(control, pid, progress, (stdin, stdout), tail))
     }

@@ -18,6 +18,8 @@ use crate::traffic::{Inbound, Lost, Outbox, Source};
 
 /// How long a program that closed its output may take to end before it is ended.
 const LEAVING: Duration = Duration::from_secs(1);
+/// How long what it started may keep its last words from being read to their end.
+const LAST_WORDS: Duration = Duration::from_millis(250);
 
 /// Whether a connection is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +65,14 @@ impl Stdio {
                     end = read(output, &inbound, &outbox) => match end {
                         Reading::Endless => "it sends a message without end".into(),
                         Reading::Ended(reason) => match timeout(LEAVING, process.wait()).await {
-                            Ok(end) => format!("its program ended ({end})").into(),
+                            Ok(end) => {
+                                // Why it ended stands there, for all who hear that it did.
+                                tokio::select! {
+                                    _ = timeout(LAST_WORDS, process.stderr().ended()) => {}
+                                    () = stop.notified() => {}
+                                }
+                                format!("its program ended ({end})").into()
+                            }
                             Err(_) => reason.into(),
                         },
                     },
