@@ -18,6 +18,9 @@ const UNREAD: Duration = Duration::from_secs(30);
 /// in it resets it, and then the peer may never see that word.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES: usize = 16 * 1024 * 1024;
+/// Up to how many bytes the parts of an answer are put together before they are written: for those that
+/// are small, copying costs less than what the system does for a list of parts.
+const TOGETHER: usize = 1024;
 
 /// How much a peer may still send before it is known, where that is bounded.
 #[derive(Clone)]
@@ -132,7 +135,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<S> {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let outcome = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        let mut together = [0; TOGETHER];
+        let outcome = match joined(slices, &mut together) {
+            Some(whole) => Pin::new(&mut self.stream).poll_write(context, whole),
+            None => Pin::new(&mut self.stream).poll_write_vectored(context, slices),
+        };
         self.watched(context, outcome)
     }
 
@@ -170,8 +177,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<S> {
     }
 }
 
+/// The parts one behind the other, where there is room for them.
+fn joined<'a>(slices: &[io::IoSlice<'_>], room: &'a mut [u8]) -> Option<&'a [u8]> {
+    let mut length = 0;
+    for slice in slices {
+        let end = length + slice.len();
+        room.get_mut(length..end)?.copy_from_slice(slice);
+        length = end;
+    }
+    room.get(..length)
+}
+
 #[cfg(test)]
 mod tests {
+    use bytes::Buf;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
     use tokio::time::Instant;
 
@@ -185,6 +204,20 @@ mod tests {
         let error = wire.write_all(&[0; 100]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         assert_eq!(began.elapsed().as_secs(), UNREAD.as_secs());
+    }
+
+    #[tokio::test]
+    async fn parts_arrive_in_their_order_whether_they_are_put_together_or_not() {
+        for large in [TOGETHER / 2, TOGETHER - 1, TOGETHER, TOGETHER * 4] {
+            let (ours, mut theirs) = duplex(TOGETHER * 5);
+            let mut wire = Wire::new(ours, CancellationToken::new());
+            let (head, body) = (vec![b'h'; 1], vec![b'b'; large]);
+            let mut parts = Buf::chain(head.as_slice(), body.as_slice());
+            wire.write_all_buf(&mut parts).await.unwrap();
+            let mut read = vec![0; 1 + large];
+            theirs.read_exact(&mut read).await.unwrap();
+            assert_eq!(read, [head, body].concat(), "{large}");
+        }
     }
 
     #[tokio::test]

@@ -134,11 +134,13 @@ impl Connection {
         };
         let call = self.core.call_tool(name, arguments, limits, ticket);
         let result = call.await;
-        let elapsed = started.elapsed();
         let server = &self.core.inbound.server;
         match &result {
-            Ok(_) => tracing::debug!(%server, tool = name, ?elapsed, "tool called"),
+            Ok(_) => {
+                tracing::debug!(%server, tool = name, elapsed = ?started.elapsed(), "tool called");
+            }
             Err(error) => {
+                let elapsed = started.elapsed();
                 tracing::debug!(%server, tool = name, ?elapsed, "tool call failed: {error}");
             }
         }

@@ -48,6 +48,8 @@ pub(super) async fn serve(stream: TcpStream, from: IpAddr, gateway: Arc<Gateway>
         .with_upgrades();
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
+        // Whether all stops is looked at only where there is nothing to do for the connection.
+        biased;
         ended = connection.as_mut() => ended,
         () = gateway.stop.cancelled() => {
             // One that waits for a request ends now; one that answers ends with its answer, for which

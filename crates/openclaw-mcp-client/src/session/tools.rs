@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
-use super::core::{Core, Limits, Request};
+use super::core::{Core, Limits, Request, Speech};
 use super::header_parameters::parameters_of;
 use super::params::Parameters;
 use super::terms::Era;
@@ -39,14 +39,15 @@ impl Core {
         ]);
         // Kept only where it may be needed again.
         let again = self.sends_parameters_of(name).then(|| params.clone());
-        let request = |params| {
-            let mut request = Request::new("tools/call", params, self.timeouts);
-            request.limits = limits;
-            request.ticket = TicketOptions {
+        let request = |params| Request {
+            method: "tools/call",
+            params,
+            limits,
+            ticket: TicketOptions {
                 kind: TicketKind::Interactive,
                 ..ticket.clone()
-            };
-            request
+            },
+            speech: Speech::Agreed,
         };
         let result = self.request_in_rounds(request(params)).await;
         let result = match (result, again) {

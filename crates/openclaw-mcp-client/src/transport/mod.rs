@@ -6,6 +6,7 @@ mod poster;
 mod stdio;
 mod streamable;
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -56,6 +57,9 @@ impl<E: Into<RequestError>> From<E> for ExchangeError {
 /// What a server answered.
 pub(crate) type Exchanged = Result<Result<RawJson, RpcError>, ExchangeError>;
 
+/// An exchange over HTTP. It is large, and those over a pipe, which cost far less, need not carry its room.
+type Apart<'a> = Pin<Box<dyn Future<Output = Exchanged> + Send + 'a>>;
+
 impl Link {
     /// Sends a request and waits for its answer, for as long as the caller likes.
     pub(crate) async fn exchange(&self, message: &Outgoing, ticket: &mut Ticket) -> Exchanged {
@@ -67,8 +71,14 @@ impl Link {
                     .map_err(RequestError::NotSent)?;
                 replied(ticket.reply().await)
             }
-            Self::Streamable(streamable) => streamable.exchange(message, ticket).await,
-            Self::Events(events) => events.exchange(message, ticket).await,
+            Self::Streamable(streamable) => {
+                let exchange: Apart<'_> = Box::pin(streamable.exchange(message, ticket));
+                exchange.await
+            }
+            Self::Events(events) => {
+                let exchange: Apart<'_> = Box::pin(events.exchange(message, ticket));
+                exchange.await
+            }
         }
     }
 

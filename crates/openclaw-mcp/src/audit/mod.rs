@@ -17,6 +17,8 @@ pub use self::recent::{AuditedCall, recent_calls};
 
 /// How many bytes of a hash are written.
 const HASH: usize = 16;
+/// How long most lines are at most.
+const LINE: usize = 512;
 /// How much of a name is written.
 const NAME: usize = 200;
 
@@ -128,9 +130,10 @@ impl AuditLog {
             duration_ms: u64::try_from(entry.duration.as_millis()).unwrap_or(u64::MAX),
             correlation: entry.correlation,
         };
-        let written = serde_json::to_vec(&line)
+        let mut text = Vec::with_capacity(LINE);
+        let written = serde_json::to_writer(&mut text, &line)
             .map_err(std::io::Error::other)
-            .and_then(|mut text| {
+            .and_then(|()| {
                 text.push(b'\n');
                 let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
                 // One write, so that lines of several processes don't mix.

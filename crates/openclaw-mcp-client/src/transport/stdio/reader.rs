@@ -1,6 +1,6 @@
 //! Reading lines from a program that may write anything.
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
@@ -14,6 +14,8 @@ const CHUNK: usize = 16 * 1024;
 /// How large a buffer may stay once its line is read. The list of tools is longer than most answers, and
 /// is the first that each server gives.
 const KEEP: usize = 8 * 1024;
+/// How long a line is at most that is copied, so that the buffer is free for the next one.
+const COPIED: usize = 1024;
 /// How much of a line that is too long is looked at for the request that it answers.
 const ENDS: usize = 256;
 /// How much of a line that is too long is passed over before the program is given up on.
@@ -95,6 +97,12 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 
     /// Takes a line of `length` bytes off the front, its end too.
     fn take(&mut self, length: usize) -> Bytes {
+        if length <= COPIED {
+            let line = Bytes::copy_from_slice(&self.buffer[..length]);
+            self.buffer.advance(length + 1);
+            self.scanned = 0;
+            return line;
+        }
         let mut line = self.buffer.split_to(length + 1);
         line.truncate(length);
         self.scanned = 0;

@@ -22,6 +22,10 @@ const QUEUE_LINES: usize = 4_096;
 /// How many bytes of answers to the server's own requests may wait: they are not worth waiting for.
 const ANSWER_BYTES: usize = 256 * 1024;
 
+/// Up to how many bytes a line and its end are put together before they are written: for those that are
+/// small, copying costs less than what the system does for two parts.
+const TOGETHER: usize = 1024;
+
 /// Why a line was not taken.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub(crate) enum WriteError {
@@ -163,13 +167,23 @@ impl<W: AsyncWrite + Unpin + Send> State<W> {
         // Nobody is woken when there is room again: `poll_flush` asks again, with its own waker.
         let mut context = Context::from_waker(Waker::noop());
         let whole = line.len() + 1;
+        let mut together = [0; TOGETHER];
+        let small = together.get_mut(..whole).map(|small| {
+            small[..line.len()].copy_from_slice(line);
+            small[line.len()] = b'\n';
+            &*small
+        });
         let mut done = 0;
         while done < whole {
-            let slices = [
-                IoSlice::new(&line[done.min(line.len())..]),
-                IoSlice::new(b"\n"),
-            ];
-            match Pin::new(&mut *pipe).poll_write_vectored(&mut context, &slices) {
+            let pipe = Pin::new(&mut *pipe);
+            let written = match small {
+                Some(small) => pipe.poll_write(&mut context, &small[done..]),
+                None => {
+                    let rest = IoSlice::new(&line[done.min(line.len())..]);
+                    pipe.poll_write_vectored(&mut context, &[rest, IoSlice::new(b"\n")])
+                }
+            };
+            match written {
                 Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
                 Poll::Ready(Ok(count)) => done += count,
                 Poll::Ready(Err(error)) => return Err(error),
