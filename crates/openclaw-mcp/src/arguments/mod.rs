@@ -10,13 +10,14 @@ mod words;
 use std::fmt;
 
 use jsonschema::Validator;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use output::OutputCheck;
 pub use words::typed_words;
 
 /// How long arguments may be.
-const LARGEST: usize = 8 * 1024 * 1024;
+pub(crate) const LARGEST: usize = 8 * 1024 * 1024;
 /// How long a schema may be that is checked against.
 const LARGEST_SCHEMA: usize = 8 * 1024 * 1024;
 /// How many problems are told.
@@ -78,8 +79,7 @@ impl ArgumentCheck {
         arguments: Map<String, Value>,
     ) -> Result<Map<String, Value>, InvalidArguments> {
         let mut arguments = Value::Object(arguments);
-        let length = serde_json::to_vec(&arguments).map_or(usize::MAX, |text| text.len());
-        if length > LARGEST {
+        if written_length(&arguments) > LARGEST {
             return Err(InvalidArguments {
                 problems: vec!["they are larger than 8 MiB".to_owned()],
                 more: 0,
@@ -92,10 +92,15 @@ impl ArgumentCheck {
         }
         if !self.validator.is_valid(&arguments) {
             nulls::leave_out(&mut arguments, &self.schema);
+            problems(&self.validator, &arguments)?;
         }
-        problems(&self.validator, &arguments)?;
         Ok(into_object(arguments))
     }
+}
+
+/// How many bytes a value takes as JSON; as many as can be where it can't be written.
+pub(crate) fn written_length(value: &impl Serialize) -> usize {
+    serde_json::to_vec(value).map_or(usize::MAX, |text| text.len())
 }
 
 fn into_object(value: Value) -> Map<String, Value> {
@@ -107,8 +112,7 @@ fn into_object(value: Value) -> Map<String, Value> {
 
 /// Prepares a schema, and gives up on one that can't be used.
 fn prepared(schema: &Value) -> Result<Validator, UnusableSchema> {
-    let length = serde_json::to_vec(schema).map_or(usize::MAX, |text| text.len());
-    if length > LARGEST_SCHEMA {
+    if written_length(schema) > LARGEST_SCHEMA {
         return Err(UnusableSchema("its schema is too large".to_owned()));
     }
     if effort::takes_too_long(schema) {

@@ -1,9 +1,7 @@
 //! The tools of an agent, put together anew only when something changed.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
-use openclaw_config::ServerScope;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::AgentTools;
 use crate::offering::Offering;
@@ -17,6 +15,8 @@ const SESSIONS: usize = 64;
 pub(crate) struct AssemblyCache(Mutex<BTreeMap<Option<String>, Assembled>>);
 
 struct Assembled {
+    /// The number of the change after which it held; none where it has to be looked every time.
+    number: Option<u64>,
     /// What it was made of, and how much of that was gone.
     parts: Vec<(Arc<Offering>, usize)>,
     tools: Arc<AgentTools>,
@@ -25,10 +25,7 @@ struct Assembled {
 impl AssemblyCache {
     /// Forgets everything.
     pub(crate) fn clear(&self) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.kept().clear();
     }
 
     /// The tools of an agent as of now.
@@ -38,27 +35,23 @@ impl AssemblyCache {
         agent: &AgentPlan,
         session: Option<&str>,
     ) -> Arc<AgentTools> {
-        let has_own = |server: &Arc<PlannedServer>| {
-            let server = server.server();
-            server.is_some_and(|server| server.scope == ServerScope::Session)
-        };
-        let session = session.filter(|_| agent.servers.values().any(has_own));
-        let offered: Vec<_> = agent
-            .servers
-            .values()
-            .filter(|server| !agent.denied.contains(server.name()))
-            .filter_map(|server| {
-                let catalog = servers.catalog(server, session)?;
-                let usable = server.usable.as_ref()?;
-                let offering = usable.offering(&catalog, &servers.pins);
-                Some((Arc::clone(server), offering))
-            })
-            .collect();
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = session.filter(|_| agent.has_servers_of_sessions);
         let key = session.map(str::to_owned);
-        if let Some(assembled) = kept.get(&key)
+        let number = servers.changes().number();
+        if let Some(assembled) = self.kept().get(&key)
+            && assembled.number == Some(number)
+        {
+            return Arc::clone(&assembled.tools);
+        }
+        let offered = offered(servers, agent, session);
+        // What could not be compared is compared the next time.
+        let is_compared = offered.iter().all(|(_, offering)| offering.is_compared);
+        let number = is_compared.then_some(number);
+        let mut kept = self.kept();
+        if let Some(assembled) = kept.get_mut(&key)
             && assembled.is_of(&offered)
         {
+            assembled.number = number;
             return Arc::clone(&assembled.tools);
         }
         let parts = offered.iter();
@@ -69,12 +62,35 @@ impl AssemblyCache {
             kept.clear();
         }
         let assembled = Assembled {
+            number,
             parts,
             tools: Arc::clone(&tools),
         };
         kept.insert(key, assembled);
         tools
     }
+
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<Option<String>, Assembled>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the servers of an agent offer now.
+fn offered(
+    servers: &Servers,
+    agent: &AgentPlan,
+    session: Option<&str>,
+) -> Vec<(Arc<PlannedServer>, Arc<Offering>)> {
+    let all = agent.servers.values();
+    let allowed = all.filter(|server| !agent.denied.contains(server.name()));
+    allowed
+        .filter_map(|server| {
+            let catalog = servers.catalog(server, session)?;
+            let usable = server.usable.as_ref()?;
+            let offering = usable.offering(&catalog, &servers.pins);
+            Some((Arc::clone(server), offering))
+        })
+        .collect()
 }
 
 impl Assembled {

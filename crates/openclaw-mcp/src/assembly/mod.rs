@@ -5,9 +5,12 @@ mod cache;
 use std::sync::{Arc, OnceLock};
 
 use openclaw_config::PinPolicy;
+use openclaw_content::Origin;
 
 pub(crate) use self::cache::AssemblyCache;
-use crate::names::{self, Lookup, NamedTool, QualifiedToolName, RESERVED, ToolNames, ToolSource};
+use crate::names::{
+    self, Lookup, NamedTool, OwnNames, QualifiedToolName, RESERVED, ToolNames, ToolSource,
+};
 use crate::offering::{Offering, PreparedTool};
 use crate::own::OwnTool;
 use crate::pins::Verdict;
@@ -33,6 +36,11 @@ impl AgentTool {
     /// What models call it.
     pub fn name(&self) -> &QualifiedToolName {
         &self.named.name
+    }
+
+    /// Where what it says comes from.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin::new(self.server.name(), &self.prepared.definition.name)
     }
 
     /// Whether it waits for somebody to accept its definition.
@@ -65,6 +73,8 @@ pub struct AgentTools {
     denied_own: Vec<&'static str>,
     /// What it was put together of.
     offered: Vec<(Arc<PlannedServer>, Arc<Offering>)>,
+    /// Made when somebody writes a name as no model does.
+    own_names: OnceLock<OwnNames>,
     /// Made when somebody searches: most never do.
     index: OnceLock<ToolIndex>,
 }
@@ -129,6 +139,7 @@ impl AgentTools {
                 .filter(|name| !agent.allows_own(name))
                 .collect(),
             offered: offered.to_vec(),
+            own_names: OnceLock::new(),
             index: OnceLock::new(),
         }
     }
@@ -186,7 +197,9 @@ impl AgentTools {
 
     /// The tool that a person means by a spelling.
     pub fn find(&self, spelling: &str) -> Meant<'_> {
-        match names::find(&self.tools, |tool| &tool.named, spelling) {
+        let own = || OwnNames::new(&self.tools, |tool| &tool.named);
+        let own = || self.own_names.get_or_init(own);
+        match names::find(&self.tools, |tool| &tool.named, own, spelling) {
             Lookup::Found(tool) => Meant::Tool(tool),
             Lookup::Ambiguous(tools) => Meant::Several(tools),
             Lookup::Unknown => Meant::Nothing,

@@ -25,14 +25,17 @@ pub(crate) struct Patience(Instant);
 impl Servers {
     /// Makes a call. It is never made twice; dropping the future gives it up.
     pub async fn call(&self, call: Call<'_>) -> ToolOutcome {
-        let patience = Patience(Instant::now() + ANEW_WITHIN);
-        let mut attempt = self.attempt(&call, patience).await;
+        let started = Instant::now();
+        let patience = Patience(started + ANEW_WITHIN);
+        let mut attempt = self.attempt(&call, started.into_std(), patience).await;
         loop {
             let newer = match attempt {
                 Ok(outcome) => return outcome,
                 Err(newer) => newer,
             };
-            attempt = self.attempt(&call.of(&newer.0), patience).await;
+            let started = Instant::now().into_std();
+            let call = call.of(&newer.0);
+            attempt = self.attempt(&call, started, patience).await;
         }
     }
 
@@ -79,7 +82,7 @@ impl<'a> Call<'a> {
     {
         Call {
             agent,
-            ..self.with(self.tool, self.arguments.clone())
+            ..self.with(self.tool.again(), self.arguments.clone())
         }
     }
 

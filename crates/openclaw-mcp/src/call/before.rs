@@ -2,17 +2,15 @@
 
 use std::time::Duration;
 
-use openclaw_content::Origin;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::{Approval, Call, CallEnd, Stop};
 use crate::approval::{ApprovalDecision, ApprovalRequest, decide_approval};
+use crate::arguments::{LARGEST, written_length};
 use crate::assembly::AgentTool;
 use crate::servers::Servers;
 
-/// How long arguments may be that nothing checks.
-const LARGEST: usize = 8 * 1024 * 1024;
 /// How long a person may think about a call.
 pub(crate) const THINKING: Duration = Duration::from_mins(10);
 
@@ -22,18 +20,26 @@ impl Servers {
         &self,
         call: &Call<'_>,
         tool: &AgentTool,
-        origin: &Origin,
     ) -> Result<Map<String, Value>, Stop> {
         let arguments = call.arguments.clone();
         match tool.prepared.arguments() {
-            None if is_too_large(&arguments) => {
+            None if written_length(&arguments) > LARGEST => {
                 let told = "the arguments are too large";
-                Err(Stop::told(CallEnd::InvalidArguments, origin, told, &[]))
+                Err(Stop::told(
+                    CallEnd::InvalidArguments,
+                    &tool.origin(),
+                    told,
+                    &[],
+                ))
             }
             None => Ok(arguments),
             Some(check) => check.check(arguments).map_err(|invalid| {
                 // It names what the server's schema says and what the model wrote.
-                self.stop_framed(CallEnd::InvalidArguments, origin, invalid.to_string())
+                self.stop_framed(
+                    CallEnd::InvalidArguments,
+                    &tool.origin(),
+                    invalid.to_string(),
+                )
             }),
         }
     }
@@ -43,7 +49,6 @@ impl Servers {
         &self,
         call: &Call<'_>,
         tool: &AgentTool,
-        origin: &Origin,
         arguments: &Map<String, Value>,
     ) -> Result<(), Stop> {
         let approver = match call.approval {
@@ -71,11 +76,11 @@ impl Servers {
             ApprovalDecision::Approved => {
                 let told = "the tool or what is allowed has changed meanwhile, the call was not \
                             made";
-                Err(Stop::told(CallEnd::NotDone, origin, told, &[]))
+                Err(Stop::told(CallEnd::NotDone, &tool.origin(), told, &[]))
             }
             ApprovalDecision::Rejected { reason } => Err(Stop::told(
                 CallEnd::Rejected,
-                origin,
+                &tool.origin(),
                 reason.sentence(),
                 &[],
             )),
@@ -94,8 +99,4 @@ impl Servers {
                 && now.server.fingerprint() == tool.server.fingerprint()
         })
     }
-}
-
-fn is_too_large(arguments: &Map<String, Value>) -> bool {
-    serde_json::to_vec(arguments).map_or(usize::MAX, |text| text.len()) > LARGEST
 }

@@ -43,18 +43,29 @@ use crate::search::{CALL_TOOL, DESCRIBE_TOOL, SEARCH_TOOLS, suggestion, through}
 use crate::servers::{AgentPlan, NotReady, Servers};
 
 /// How the tool of a call is named.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub enum ToolChoice<'a> {
     /// Exactly as models were told.
     Name(&'a str),
     /// In any spelling, as people write it.
     Spelling(&'a str),
+    /// As it was just found among the agent's.
+    Found(&'a AgentTool),
 }
 
 impl<'a> ToolChoice<'a> {
     pub(crate) fn text(self) -> &'a str {
         match self {
             Self::Name(text) | Self::Spelling(text) => text,
+            Self::Found(tool) => tool.name().as_str(),
+        }
+    }
+
+    /// The same, to be looked for anew.
+    fn again(self) -> Self {
+        match self {
+            Self::Found(tool) => Self::Name(tool.name().as_str()),
+            other => other,
         }
     }
 }
@@ -122,8 +133,7 @@ impl Stop {
 
 impl Servers {
     /// Makes a call with the agent as it was given, if the configuration does not change meanwhile.
-    async fn attempt(&self, call: &Call<'_>, patience: Patience) -> Attempt {
-        let started = Instant::now();
+    async fn attempt(&self, call: &Call<'_>, started: Instant, patience: Patience) -> Attempt {
         if let Some(denied) = self.denied_own(call, started) {
             return Ok(denied);
         }
@@ -147,8 +157,11 @@ impl Servers {
         }
     }
 
-    /// Makes a call of a tool of a server.
+    /// Finds the tool of a call, and makes it.
     async fn attempt_tool(&self, call: &Call<'_>, started: Instant, patience: Patience) -> Attempt {
+        if let ToolChoice::Found(tool) = call.tool {
+            return self.attempt_found(call, tool, started, patience).await;
+        }
         let mut tools = self.tools(call.agent, call.session);
         if matches!(meant(&tools, call.tool), Meant::Nothing) {
             // Servers of an older configuration may be gone.
@@ -163,13 +176,13 @@ impl Servers {
             }
             tools = self.tools(call.agent, call.session);
         }
-        let tool = match meant(&tools, call.tool) {
-            Meant::Tool(tool) => tool,
+        match meant(&tools, call.tool) {
+            Meant::Tool(tool) => self.attempt_found(call, tool, started, patience).await,
             Meant::Several(several) => {
                 let names: Vec<&str> = several.iter().map(|it| it.name().as_str()).collect();
                 let names = names.join(", ");
                 let told = "the name {} may mean one of several tools: {}";
-                return Ok(self.unknown(call, told, &names, started));
+                Ok(self.unknown(call, told, &names, started))
             }
             Meant::Nothing => {
                 // It may have changed while servers were started.
@@ -179,13 +192,22 @@ impl Servers {
                 let mut outcome = self.unknown(call, "there is no tool {}", "", started);
                 let near = suggestion(&tools, call.tool.text());
                 outcome.parts.extend(near.map(Part::Text));
-                return Ok(outcome);
+                Ok(outcome)
             }
-        };
-        let origin = Origin::new(tool.server.name(), &tool.prepared.definition.name);
+        }
+    }
+
+    /// Makes a call of a tool of a server.
+    async fn attempt_found(
+        &self,
+        call: &Call<'_>,
+        tool: &AgentTool,
+        started: Instant,
+        patience: Patience,
+    ) -> Attempt {
         let item = &tool.prepared.definition.name;
-        let mut record = Record::new(self, call, tool.server.name(), item);
-        let made = self.make(call, tool, &origin, &mut record).await;
+        let mut record = Record::new(self, call, tool.server.name(), item, started);
+        let made = self.make(call, tool, &mut record).await;
         let (end, parts, result, problem) = match made {
             Ok(mut result) => {
                 hide_result(&mut result, &self.redactor);
@@ -195,7 +217,7 @@ impl Servers {
                     output: tool.prepared.output(),
                 };
                 let parts = if call.for_model {
-                    self.present(call, &of, &origin, &result).await
+                    self.present(call, &of, &tool.origin(), &result).await
                 } else {
                     Vec::new()
                 };
@@ -234,10 +256,10 @@ impl Servers {
         &self,
         call: &Call<'_>,
         tool: &AgentTool,
-        origin: &Origin,
         record: &mut Record<'_>,
     ) -> Result<ToolResult, Stop> {
-        let stop = |end, template, names: &[&str]| Stop::told(end, origin, template, names);
+        let stop =
+            |template, names: &[&str]| Stop::told(CallEnd::Denied, &tool.origin(), template, names);
         if let Decision::Denied {
             origin: place,
             rule,
@@ -246,11 +268,11 @@ impl Servers {
             return Err(match rule {
                 Some(rule) => {
                     let told = "the tool is not allowed: `{}` in {} denies it";
-                    stop(CallEnd::Denied, told, &[rule, place])
+                    stop(told, &[rule, place])
                 }
                 None => {
                     let told = "the tool is not allowed: nothing in {} allows it";
-                    stop(CallEnd::Denied, told, &[place])
+                    stop(told, &[place])
                 }
             });
         }
@@ -262,14 +284,14 @@ impl Servers {
                 "the definition of the tool {} can't be compared with the one that was first seen, \
                  and so it can't be used; the log says why"
             };
-            return Err(stop(CallEnd::Denied, told, &[tool.name().as_str()]));
+            return Err(stop(told, &[tool.name().as_str()]));
         }
-        let arguments = self.checked(call, tool, origin)?;
-        self.approved(call, tool, origin, &arguments).await?;
+        let arguments = self.checked(call, tool)?;
+        self.approved(call, tool, &arguments).await?;
         record.restart();
         let connection = self.ready(&tool.server, call.session).await;
-        let connection =
-            connection.map_err(|reason| self.not_ready(tool.server.name(), origin, reason))?;
+        let connection = connection
+            .map_err(|reason| self.not_ready(tool.server.name(), &tool.origin(), reason))?;
         // Those of this name: others may use the connection under another one.
         let timeouts = tool.server.server().map(|server| server.timeouts);
         let options = CallOptions {
@@ -298,9 +320,9 @@ impl Servers {
                     RequestError::Unauthorized(unauthorized)
                         if tool.server.server().is_some_and(|it| a_person_logs_in(it)) =>
                     {
-                        needs_login(tool.server.name(), origin, unauthorized.reason)
+                        needs_login(tool.server.name(), &tool.origin(), unauthorized.reason)
                     }
-                    error => self.failed(origin, &error),
+                    error => self.failed(&tool.origin(), &error),
                 })
             }
         }
@@ -393,9 +415,10 @@ pub(crate) fn needs_login(server: &str, origin: &Origin, reason: String) -> Stop
 }
 
 /// The tool that is meant.
-fn meant<'a>(tools: &'a AgentTools, choice: ToolChoice<'_>) -> Meant<'a> {
+fn meant<'a>(tools: &'a AgentTools, choice: ToolChoice<'a>) -> Meant<'a> {
     match choice {
         ToolChoice::Name(name) => tools.get(name).map_or(Meant::Nothing, Meant::Tool),
         ToolChoice::Spelling(spelling) => tools.find(spelling),
+        ToolChoice::Found(tool) => Meant::Tool(tool),
     }
 }

@@ -18,19 +18,20 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// A call of a tool of a server, or of one of ours that asks a server.
+    /// A call of a tool of a server, or of one of ours that asks a server, which began then.
     pub(crate) fn new(
         servers: &'a Servers,
         call: &'a Call<'a>,
         server: &'a str,
         tool: &'a str,
+        started: Instant,
     ) -> Self {
         Self {
             servers,
             call,
             server,
             tool,
-            started: Instant::now(),
+            started,
             has_reached: false,
             is_written: false,
         }

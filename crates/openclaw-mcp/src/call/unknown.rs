@@ -39,6 +39,10 @@ impl Servers {
     /// Takes a tool off the list that the server says it does not have, and lists anew.
     pub(super) async fn forget_tool(&self, call: &Call<'_>, tool: &AgentTool) {
         tool.offering.remove(&tool.prepared.definition.name);
+        if let Some(usable) = &tool.server.usable {
+            usable.keep(&tool.offering);
+        }
+        self.changes().note();
         tracing::warn!(
             server = tool.server.name(),
             tool = tool.prepared.definition.name,

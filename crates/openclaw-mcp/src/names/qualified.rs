@@ -72,21 +72,32 @@ impl fmt::Display for QualifiedToolName {
     }
 }
 
-/// Whether a spelling in small letters may be that of a tool of a server, whatever tools it has.
-pub(crate) fn may_be_of(server: &str, prefix: &str, folded: &str) -> bool {
-    let other = (prefix != server).then_some(prefix);
-    let names = [Some(server), other].into_iter().flatten();
-    names.flat_map(in_names).any(|name| {
-        let name = fold(&name);
-        let behind = |text: &str, expected: &str| {
-            let rest = text.strip_prefix(&*name);
-            rest.is_some_and(|rest| rest.starts_with(expected))
-        };
-        let is_prefixed = |rest: &str| behind(rest, "_");
-        behind(folded, "/")
-            || behind(folded, "__")
-            || folded.strip_prefix("mcp_").is_some_and(is_prefixed)
-    })
+/// What can stand for a server in the names of its tools, in small letters.
+#[derive(Debug)]
+pub(crate) struct ServerForms(Vec<String>);
+
+impl ServerForms {
+    /// Those of a server with this name and what stands for it otherwise.
+    pub(crate) fn new(server: &str, prefix: &str) -> Self {
+        let other = (prefix != server).then_some(prefix);
+        let names = [Some(server), other].into_iter().flatten();
+        let forms = names.flat_map(in_names);
+        Self(forms.map(|form| fold(&form).into_owned()).collect())
+    }
+
+    /// Whether a spelling in small letters may be that of a tool of the server, whatever tools it has.
+    pub(crate) fn may_begin(&self, folded: &str) -> bool {
+        self.0.iter().any(|form| {
+            let behind = |text: &str, expected: &str| {
+                let rest = text.strip_prefix(form.as_str());
+                rest.is_some_and(|rest| rest.starts_with(expected))
+            };
+            let is_prefixed = |rest: &str| behind(rest, "_");
+            behind(folded, "/")
+                || behind(folded, "__")
+                || folded.strip_prefix("mcp_").is_some_and(is_prefixed)
+        })
+    }
 }
 
 /// The forms in which the name of a server can stand in the names of its tools.
@@ -156,6 +167,9 @@ mod tests {
 
     #[test]
     fn the_server_of_a_spelling_is_found_by_each_of_its_forms() {
+        let may_begin = |server: &str, prefix: &str, spelling: &str| {
+            ServerForms::new(server, prefix).may_begin(spelling)
+        };
         let long = "s".repeat(64);
         let short = format!("mcp_{}_echo", "s".repeat(30));
         for (server, prefix, spelling) in [
@@ -168,11 +182,11 @@ mod tests {
             ("my server", "my server", "my server/echo"),
             (long.as_str(), long.as_str(), short.as_str()),
         ] {
-            assert!(may_be_of(server, prefix, spelling), "{spelling}");
-            assert!(!may_be_of("git", "hub", spelling), "{spelling}");
+            assert!(may_begin(server, prefix, spelling), "{spelling}");
+            assert!(!may_begin("git", "hub", spelling), "{spelling}");
         }
-        assert!(!may_be_of("github", "github", "github"));
-        assert!(!may_be_of("github", "github", "github_create_issue"));
+        assert!(!may_begin("github", "github", "github"));
+        assert!(!may_begin("github", "github", "github_create_issue"));
     }
 
     #[test]

@@ -27,6 +27,8 @@ impl Spelling {
 /// What stands before a server and between it and its tool, in names that are like those that models
 /// know.
 const AROUND: [(&str, &str); 2] = [("mcp_", "_"), ("", "__")];
+/// How long both are together, at most.
+pub(super) const LONGEST_AROUND: usize = "mcp__".len();
 
 /// Whether a text is one of [`spellings`], without making them.
 pub(crate) fn is_spelling(

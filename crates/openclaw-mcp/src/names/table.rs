@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use openclaw_config::ToolNaming;
 
+use super::own_names::OwnNames;
 use super::qualified::QualifiedToolName;
 use super::spelling::{Spelling, is_spelling, spellings};
 
@@ -73,6 +74,11 @@ impl NamedTool {
     /// Whether this is one of the ways to write its name, letter by letter.
     fn is_written(&self, text: &str) -> bool {
         is_spelling(text, &self.name, &self.beside.prefix, &self.key)
+    }
+
+    /// How long what stands for its server can be.
+    pub(super) fn longest_server(&self) -> usize {
+        self.key.server.len().max(self.beside.prefix.len())
     }
 
     /// All ways to write its name: made when they are needed, since nearly nobody needs them.
@@ -170,7 +176,8 @@ impl ToolNames {
 
     /// The tool that a person means by a spelling.
     pub fn find(&self, spelling: &str) -> Lookup<&NamedTool> {
-        find(&self.tools, |tool| tool, spelling)
+        let own = OwnNames::new(&self.tools, |tool| tool);
+        find(&self.tools, |tool| tool, || &own, spelling)
     }
 }
 
@@ -184,17 +191,20 @@ pub(crate) fn get<'a, T>(
     sorted.get(found.ok()?)
 }
 
-/// The one that a person means by a spelling.
-pub(crate) fn find<'a, T>(
+/// The one that a person means by a spelling. The names that servers give to the same things are asked for only
+/// where it is not the one that models know.
+pub(crate) fn find<'a, 'o, T>(
     sorted: &'a [T],
     named: impl Fn(&T) -> &NamedTool,
+    own: impl FnOnce() -> &'o OwnNames,
     spelling: &str,
 ) -> Lookup<&'a T> {
     if let Some(tool) = get(sorted, &named, spelling) {
         return Lookup::Found(tool);
     }
-    let mut meant: Vec<&T> = sorted
-        .iter()
+    let mut meant: Vec<&T> = own()
+        .at_the_end_of(spelling, sorted, &named)
+        .into_iter()
         .filter(|tool| named(tool).is_written(spelling))
         .collect();
     if meant.is_empty() {
@@ -382,6 +392,21 @@ mod tests {
             for (tool, spelling) in names.iter().flat_map(|tool| every().map(move |it| (tool, it))) {
                 let is_own = tool.spellings().iter().any(|own| own.text == spelling.text);
                 prop_assert_eq!(tool.is_written(&spelling.text), is_own, "{}", spelling.text);
+            }
+            // What is found by what a text ends with is what looking at all of them finds.
+            for spelling in every() {
+                let text = &spelling.text;
+                let keys = |tools: &[&NamedTool]| -> Vec<ToolKey> {
+                    tools.iter().map(|tool| tool.key.clone()).collect()
+                };
+                let written: Vec<_> = names.iter().filter(|tool| tool.is_written(text)).collect();
+                let expected = names.get(text).map_or(written, |tool| vec![tool]);
+                let found = match names.find(text) {
+                    Lookup::Found(tool) => vec![tool],
+                    Lookup::Ambiguous(tools) => tools,
+                    Lookup::Unknown => Vec::new(),
+                };
+                prop_assert_eq!(keys(&found), keys(&expected), "{}", text);
             }
         }
     }

@@ -51,7 +51,7 @@ impl Servers {
             match named_server(call) {
                 Ok(server) => {
                     asked = Some(server.name().to_owned());
-                    let mut record = Record::new(self, call, server.name(), name);
+                    let mut record = Record::new(self, call, server.name(), name, started);
                     let read = self.read_resource(call, &server, &mut record).await;
                     let end = read.as_ref().map_or_else(|stop| stop.end, |_| CallEnd::Ok);
                     let newer = self.newer_after(end, call.agent, &server, patience);
@@ -65,7 +65,7 @@ impl Servers {
             }
         } else {
             let server = argument(&call.arguments, "server").unwrap_or_default();
-            let record = Record::new(self, call, &server, name);
+            let record = Record::new(self, call, &server, name, started);
             let listed = self.list_resources(call).await;
             let end = listed
                 .as_ref()

@@ -77,15 +77,12 @@ impl Servers {
 
     /// Starts servers of an agent and waits until each is ready, or will not be so soon.
     pub async fn start(&self, agent: &AgentPlan, names: Option<&[String]>) {
+        let resting = self.resting(agent, names);
+        if resting.is_empty() {
+            return;
+        }
         let mut starting = JoinSet::new();
-        for server in wanted(agent, names) {
-            // Most are ready, and whoever calls should not have to ask for that.
-            if self
-                .instance(server, None)
-                .is_some_and(|it| it.status() == Status::Ready)
-            {
-                continue;
-            }
+        for server in resting {
             if let Some((instance, within)) = self.startable(agent, server) {
                 starting.spawn(async move {
                     let _ = timeout(within, instance.need()).await;
@@ -93,6 +90,20 @@ impl Servers {
             }
         }
         while starting.join_next().await.is_some() {}
+    }
+
+    /// Those that are not ready. Most are, and whoever calls should not have to ask for that.
+    fn resting<'a>(
+        &self,
+        agent: &'a AgentPlan,
+        names: Option<&'a [String]>,
+    ) -> Vec<&'a Arc<PlannedServer>> {
+        let is_ready = |server: &PlannedServer| {
+            let instance = self.instance(server, None);
+            instance.is_some_and(|it| it.status() == Status::Ready)
+        };
+        let all = wanted(agent, names);
+        all.filter(|server| !is_ready(server)).collect()
     }
 
     /// Starts the servers that a session has for itself, and waits for them.
@@ -145,7 +156,7 @@ impl Servers {
     /// Starts a server although a person stopped it or it failed.
     pub async fn connect(&self, server: &PlannedServer) -> Option<ServerState> {
         let usable = server.usable.as_ref()?;
-        self.held().remove(&usable.fingerprint);
+        self.change_held(|held| held.remove(&usable.fingerprint));
         let instance = self.admit(server, usable, None).ok()?;
         let _ = timeout(
             patience(usable, &self.secret_source()),
@@ -175,7 +186,7 @@ impl Servers {
         let Some(usable) = &server.usable else {
             return;
         };
-        self.held().insert(usable.fingerprint);
+        self.change_held(|held| held.insert(usable.fingerprint));
         let mut stopping = JoinSet::new();
         for (key, instance) in self.fleet.all() {
             if key.0 == usable.fingerprint {
@@ -192,7 +203,7 @@ impl Servers {
             let Some(usable) = &server.usable else {
                 continue;
             };
-            self.held().remove(&usable.fingerprint);
+            self.change_held(|held| held.remove(&usable.fingerprint));
             if let Some((instance, within)) = self.startable(agent, server) {
                 refreshing.spawn(async move {
                     let _ = timeout(within, instance.refresh()).await;

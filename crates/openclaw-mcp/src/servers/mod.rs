@@ -39,7 +39,7 @@ use crate::pins::{PinError, Pins};
 use crate::resources::KeptResources;
 use crate::results::ResultStore;
 use crate::supervise::{
-    Catalog, Fleet, Pace, Reconciled, ServerSetup, ServerState, Status, Wanted,
+    Catalog, ChangeCounter, Fleet, Pace, Reconciled, ServerSetup, ServerState, Status, Wanted,
 };
 
 /// When servers are started.
@@ -255,7 +255,7 @@ impl Servers {
         }
         let result = self.fleet.reconcile(wanted);
         let known: BTreeSet<_> = plan.fingerprints().collect();
-        self.held().retain(|held| known.contains(held));
+        self.change_held(|held| held.retain(|held| known.contains(held)));
         self.logins.retain(&known);
         result
     }
@@ -348,6 +348,7 @@ impl Servers {
         }
         if let Some(usable) = &server.usable {
             usable.forget();
+            self.changes().note();
         }
         Ok(())
     }
@@ -376,12 +377,24 @@ impl Servers {
         Arc::clone(&plan)
     }
 
+    /// What changes about what servers offer.
+    pub(crate) fn changes(&self) -> &ChangeCounter {
+        self.fleet.changes()
+    }
+
     fn loans(&self) -> MutexGuard<'_, Loans> {
         self.loans.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn held(&self) -> MutexGuard<'_, BTreeSet<Fingerprint>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes which servers a person stopped, and with it what is offered.
+    fn change_held<T>(&self, change: impl FnOnce(&mut BTreeSet<Fingerprint>) -> T) {
+        let mut held = self.held();
+        change(&mut held);
+        self.changes().note();
     }
 
     fn admission(&self) -> MutexGuard<'_, ()> {

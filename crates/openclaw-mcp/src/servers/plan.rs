@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use openclaw_config::{
     Agent, AgentId, Config, ConfiguredServer, Definition, Fingerprint, Fingerprints, Place,
-    Problem, Server, ToolNaming,
+    Problem, Server, ServerScope, ToolNaming,
 };
 use openclaw_state::StateKey;
 
@@ -15,7 +15,7 @@ use super::settings::SharedSettings;
 use crate::approval::ApprovalRules;
 use crate::assembly::AgentTool;
 use crate::assembly::AssemblyCache;
-use crate::names::{fold, may_be_of};
+use crate::names::{ServerForms, fold};
 use crate::offering::Offering;
 use crate::pins::Pins;
 use crate::policy::{Policy, ServerFilter};
@@ -72,6 +72,8 @@ pub struct AgentPlan {
     pub(crate) servers: BTreeMap<String, Arc<PlannedServer>>,
     /// Servers of which it may use no tool.
     pub(crate) denied: BTreeSet<String>,
+    /// Whether some of its servers are started for each session.
+    pub(crate) has_servers_of_sessions: bool,
     pub(crate) assembled: AssemblyCache,
 }
 
@@ -88,6 +90,7 @@ pub(crate) struct Usable {
     pub(crate) server: Arc<Server>,
     pub(crate) fingerprint: Fingerprint,
     remembered_as: String,
+    forms: ServerForms,
     filter: ServerFilter,
     /// What it offers, made ready the last times: sessions may each have a server of their own.
     offerings: Mutex<VecDeque<Arc<Offering>>>,
@@ -131,7 +134,8 @@ impl AgentPlan {
     pub fn candidates(&self, spelling: &str) -> Vec<String> {
         let folded = fold(spelling);
         let may_be = |server: &&Arc<PlannedServer>| {
-            server.usable.is_some() && may_be_of(server.name(), server.prefix(), &folded)
+            let usable = server.usable.as_ref();
+            usable.is_some_and(|usable| usable.forms.may_begin(&folded))
         };
         let found = self.servers.values().filter(may_be);
         found.map(|server| server.name().to_owned()).collect()
@@ -190,8 +194,7 @@ impl PlannedServer {
 
     /// What stands for it in the names of its tools.
     pub(crate) fn prefix(&self) -> &str {
-        let prefix = self.server().and_then(|it| it.tool_prefix.as_deref());
-        prefix.unwrap_or(self.name())
+        self.server().map_or(self.name(), |server| prefix(server))
     }
 }
 
@@ -211,12 +214,18 @@ impl Usable {
         let offering = Arc::new(Offering::new(name, Arc::clone(catalog), &self.filter, pins));
         // What could not be compared is compared the next time.
         if offering.is_compared {
-            if kept.len() == OFFERINGS {
-                kept.pop_front();
-            }
-            kept.push_back(Arc::clone(&offering));
+            remember(&mut kept, &offering);
         }
         offering
+    }
+
+    /// Remembers what the server offers, if it is not remembered by now: something about it is known that a
+    /// new one would not know.
+    pub(crate) fn keep(&self, offering: &Arc<Offering>) {
+        let mut kept = self.offerings();
+        if !kept.iter().any(|it| Arc::ptr_eq(it, offering)) {
+            remember(&mut kept, offering);
+        }
     }
 
     /// Makes what it offers ready anew the next time.
@@ -229,6 +238,13 @@ impl Usable {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn remember(kept: &mut VecDeque<Arc<Offering>>, offering: &Arc<Offering>) {
+    if kept.len() == OFFERINGS {
+        kept.pop_front();
+    }
+    kept.push_back(Arc::clone(offering));
 }
 
 impl Plan {
@@ -393,7 +409,12 @@ fn agent_plan(
         }
         servers.insert(name, server);
     }
+    let is_of_session = |server: &Arc<PlannedServer>| {
+        let server = server.server();
+        server.is_some_and(|server| server.scope == ServerScope::Session)
+    };
     Arc::new(AgentPlan {
+        has_servers_of_sessions: servers.values().any(is_of_session),
         approval: ApprovalRules::new(agent.approval, &agent.read_only),
         agent: agent.clone(),
         session,
@@ -402,6 +423,12 @@ fn agent_plan(
         denied,
         assembled: AssemblyCache::default(),
     })
+}
+
+/// What stands for a server in the names of its tools.
+fn prefix(server: &Server) -> &str {
+    let name = server.name.as_str();
+    server.tool_prefix.as_deref().unwrap_or(name)
 }
 
 fn plan(configured: &Arc<ConfiguredServer>, fingerprints: &Fingerprints<'_>) -> PlannedServer {
@@ -415,6 +442,7 @@ fn plan(configured: &Arc<ConfiguredServer>, fingerprints: &Fingerprints<'_>) -> 
                     Place::Session => format!("{}/{fingerprint}", server.name.as_str()),
                     _ => server.name.as_str().to_owned(),
                 },
+                forms: ServerForms::new(server.name.as_str(), prefix(server)),
                 filter: ServerFilter::new(&server.tool_filter),
                 server: Arc::clone(server),
                 offerings: Mutex::default(),

@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::catalog::Catalog;
+use super::change_counter::ChangeCounter;
 use super::server::{ManagedServer, ServerSetup};
 use super::state::Status;
 
@@ -49,6 +50,8 @@ pub struct Reconciled {
 pub struct Fleet<K> {
     members: Arc<Mutex<Members<K>>>,
     starting: Arc<Semaphore>,
+    /// Those of which servers there are, and of what they offer.
+    changes: ChangeCounter,
     /// What is under way: starts, new settings, calls that are waited for.
     work: Mutex<JoinSet<()>>,
 }
@@ -70,6 +73,7 @@ impl<K: Clone + Ord> Default for Fleet<K> {
                 is_closed: false,
             })),
             starting: Arc::new(Semaphore::new(STARTING)),
+            changes: ChangeCounter::default(),
             work: Mutex::default(),
         }
     }
@@ -121,7 +125,9 @@ impl<K: Clone + Ord + Send + 'static> Fleet<K> {
                 continue;
             }
             let turns = self.starting.clone();
-            let server = Arc::new(ManagedServer::in_turn(setup, turns, wanted.catalog));
+            let changes = self.changes.clone();
+            let server = ManagedServer::in_turn(setup, turns, wanted.catalog, changes);
+            let server = Arc::new(server);
             if !lazy && has_room {
                 server.reserve();
                 let starting = server.clone();
@@ -143,6 +149,7 @@ impl<K: Clone + Ord + Send + 'static> Fleet<K> {
             });
             result.removed += 1;
         }
+        self.changes.note();
         result
     }
 
@@ -162,16 +169,28 @@ impl<K: Clone + Ord + Send + 'static> Fleet<K> {
         if members.is_closed {
             return None;
         }
-        let server = members.servers.entry(key).or_insert_with(|| {
-            let turns = self.starting.clone();
-            Arc::new(ManagedServer::in_turn(setup(), turns, Arc::default()))
-        });
-        Some(Arc::clone(server))
+        if let Some(server) = members.servers.get(&key) {
+            return Some(Arc::clone(server));
+        }
+        let turns = self.starting.clone();
+        let changes = self.changes.clone();
+        let server = ManagedServer::in_turn(setup(), turns, Arc::default(), changes);
+        let server = Arc::new(server);
+        members.servers.insert(key, Arc::clone(&server));
+        self.changes.note();
+        Some(server)
     }
 
     /// Lets go of the server with this key; whoever has it can still stop it.
     pub fn remove(&self, key: &K) {
-        self.members().servers.remove(key);
+        let mut members = self.members();
+        members.servers.remove(key);
+        self.changes.note();
+    }
+
+    /// What changes about the servers.
+    pub(crate) fn changes(&self) -> &ChangeCounter {
+        &self.changes
     }
 
     /// All servers.
@@ -190,6 +209,7 @@ impl<K: Clone + Ord + Send + 'static> Fleet<K> {
             members.is_closed = true;
             let leaving = std::mem::take(&mut members.leaving);
             let servers = std::mem::take(&mut members.servers);
+            self.changes.note();
             servers.into_values().chain(leaving).collect()
         };
         let mut stopping = std::mem::take(&mut *self.work());

@@ -1,6 +1,7 @@
 //! Keeping servers running.
 
 mod catalog;
+mod change_counter;
 mod fleet;
 mod pace;
 mod server;
@@ -9,6 +10,7 @@ mod task;
 mod watch;
 
 pub use catalog::Catalog;
+pub(crate) use change_counter::ChangeCounter;
 pub use fleet::{Fleet, Reconciled, Wanted};
 pub use pace::Pace;
 pub use server::{

@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use super::catalog::Catalog;
+use super::change_counter::ChangeCounter;
 use super::pace::Pace;
 use super::state::{ServerState, Status};
 use super::task::{Asked, Command, Task};
@@ -165,15 +166,17 @@ impl Shared {
 impl ManagedServer {
     /// Looks after a server, which is not started yet.
     pub fn new(setup: ServerSetup) -> Self {
-        Self::in_turn(setup, Arc::new(Semaphore::new(1)), Arc::default())
+        let turns = Arc::new(Semaphore::new(1));
+        Self::in_turn(setup, turns, Arc::default(), ChangeCounter::default())
     }
 
     /// The same, connecting only when it is its turn. What it offers until it has said so itself
-    /// is the catalog.
+    /// is the catalog; when it offers something else, that is noted among the changes.
     pub(super) fn in_turn(
         setup: ServerSetup,
         turns: Arc<Semaphore>,
         catalog: Arc<Catalog>,
+        changes: ChangeCounter,
     ) -> Self {
         let (commands, waiting) = mpsc::channel(COMMANDS);
         let (publish, state) = watch::channel(ServerState {
@@ -182,7 +185,7 @@ impl ManagedServer {
         });
         let shared = Shared::new();
         let drain = setup.drain;
-        let task = Task::new(setup, turns, publish, waiting, Arc::clone(&shared));
+        let task = Task::new(setup, turns, publish, waiting, Arc::clone(&shared), changes);
         Self {
             state,
             commands,

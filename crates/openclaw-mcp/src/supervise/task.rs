@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::catalog::Catalog;
+use super::change_counter::ChangeCounter;
 use super::server::{LoginWatch, ServerSetup, Shared, StateListener, Unresolved};
 use super::state::{ServerState, Status};
 
@@ -91,6 +92,7 @@ pub(super) struct Task {
     publish: watch::Sender<ServerState>,
     commands: mpsc::Receiver<Asked>,
     shared: Arc<Shared>,
+    changes: ChangeCounter,
     /// How often in a row it failed.
     failures: u32,
     /// Whether a person stopped it.
@@ -110,6 +112,7 @@ impl Task {
         publish: watch::Sender<ServerState>,
         commands: mpsc::Receiver<Asked>,
         shared: Arc<Shared>,
+        changes: ChangeCounter,
     ) -> Self {
         Self {
             setup,
@@ -117,6 +120,7 @@ impl Task {
             publish,
             commands,
             shared,
+            changes,
             failures: 0,
             is_held: false,
             settings: 0,
@@ -393,6 +397,9 @@ impl Task {
             is_news = state.status != status
                 || state.reason != reason
                 || !Arc::ptr_eq(&state.catalog, &catalog);
+            if is_news {
+                self.changes.note();
+            }
         });
         if is_news && let Some(listener) = self.listener() {
             let state = self.publish.borrow().clone();

@@ -56,10 +56,11 @@ impl Runtime {
         let (agent, tools) = self.meant(request.agent.as_deref(), &request.tool).await?;
         let tool = found(&tools, &request.tool)?;
         let arguments = arguments(tool, request.arguments)?;
-        let made = self.servers.call(Call {
+        let told = ToolSpan::begin(None);
+        let made = told.around(self.servers.call(Call {
             agent: &agent,
             session: None,
-            tool: ToolChoice::Name(tool.name().as_str()),
+            tool: ToolChoice::Found(tool),
             arguments,
             correlation: &request.correlation,
             persons: None,
@@ -70,9 +71,8 @@ impl Runtime {
             },
             progress: None,
             for_model: request.framed,
-        });
-        let told = ToolSpan::begin(None);
-        let outcome = told.around(made).await;
+        }));
+        let outcome = made.await;
         let failure = outcome.end.is_error().then(|| outcome.end.word());
         told.ended(&outcome.name, outcome.server.as_deref(), failure);
         self.call_report(tool, outcome, request.framed)
@@ -157,17 +157,20 @@ impl Runtime {
         agent: Option<&str>,
         spelling: &str,
     ) -> Result<(Arc<AgentPlan>, Arc<AgentTools>), EngineFailure> {
-        let until = Instant::now() + ANEW_WITHIN;
+        let mut until = None;
         loop {
             let agent = self.agent(agent)?;
-            match self.tools_for(&agent, spelling).await {
+            let failure = match self.tools_for(&agent, spelling).await {
                 Ok(tools) => return Ok((agent, tools)),
-                Err(failure) if self.servers.is_current(&agent) || Instant::now() > until => {
-                    return Err(failure);
-                }
-                // Whoever changes the configuration has to get on with it.
-                Err(_) => tokio::task::yield_now().await,
+                Err(failure) => failure,
+            };
+            let now = Instant::now();
+            let until = *until.get_or_insert(now + ANEW_WITHIN);
+            if self.servers.is_current(&agent) || now > until {
+                return Err(failure);
             }
+            // Whoever changes the configuration has to get on with it.
+            tokio::task::yield_now().await;
         }
     }
 
