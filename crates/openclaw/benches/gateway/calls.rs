@@ -55,7 +55,12 @@ pub(crate) fn measure(sheet: &mut Sheet) {
             rate: middle(rounds.rates.clone()),
         });
     }
+    let share = share(&measured[0].rates, &measured[2].rates);
     judge(sheet, &measured[0], &measured[1]);
+    sheet.say(
+        "the same of the least that a gateway can do",
+        &percent(share),
+    );
 }
 
 /// Ours beside the limit, each round by itself: what disturbs a round disturbs both.
@@ -71,14 +76,23 @@ fn judge(sheet: &mut Sheet, limit: &Rounds, ours: &Rounds) {
         "0.3 ms",
         more <= BUDGET,
     );
-    let both = limit.rates.iter().zip(&ours.rates);
-    let share = middle(both.map(|(limit, ours)| ours / limit).collect());
+    let share = share(&limit.rates, &ours.rates);
     sheet.judge(
         "calls a second with 16 in flight, of the pipe's",
-        &format!("{:.0} %", share * 100.0),
+        &percent(share),
         "50 %",
         share >= 0.5,
     );
+}
+
+/// What part of the limit's calls a way makes.
+fn share(limit: &[f64], rates: &[f64]) -> f64 {
+    let both = limit.iter().zip(rates);
+    middle(both.map(|(limit, rate)| rate / limit).collect())
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
 }
 
 fn middle(mut figures: Vec<f64>) -> f64 {

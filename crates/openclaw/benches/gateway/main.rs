@@ -24,6 +24,8 @@ mod gateway;
 #[cfg(target_os = "linux")]
 mod keep_alive;
 #[cfg(target_os = "linux")]
+mod least;
+#[cfg(target_os = "linux")]
 mod peers;
 #[cfg(target_os = "linux")]
 mod pipe;
@@ -40,9 +42,11 @@ use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
 fn main() -> ExitCode {
-    // This program is the server that costs next to nothing, too.
-    if std::env::args().nth(1).as_deref() == Some("stdio") {
-        return openclaw_testkit::fake_server::main();
+    match std::env::args().nth(1).as_deref() {
+        // This program is the server that costs next to nothing, too.
+        Some("stdio") => return openclaw_testkit::fake_server::main(),
+        Some(least::ARGUMENT) => return least::main(),
+        _ => {}
     }
     let mut sheet = sheet::Sheet::default();
     start::measure(&mut sheet);

@@ -15,7 +15,7 @@ pub(crate) struct Pipe {
     output: BufReader<ChildStdout>,
     line: String,
     number: usize,
-    _running: Running,
+    running: Running,
 }
 
 impl Pipe {
@@ -30,13 +30,18 @@ impl Pipe {
             output,
             line: String::new(),
             number: 0,
-            _running: running,
+            running,
         };
         pipe.send(&initialize().to_string());
         while pipe.receive()["id"] != 0 {}
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         pipe.send(&initialized.to_string());
         pipe
+    }
+
+    /// Both ends, and the server.
+    pub(crate) fn into_parts(self) -> (ChildStdin, BufReader<ChildStdout>, Running) {
+        (self.input, self.output, self.running)
     }
 
     /// How long one call takes.

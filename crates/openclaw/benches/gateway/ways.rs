@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::gateway::Gateway;
 use crate::keep_alive::{Exchange, Request, rate};
+use crate::least::Least;
 use crate::peers::{Peer, everything, everything_program, node};
 use crate::pipe::Pipe;
 
@@ -34,6 +35,7 @@ enum Kind {
 /// What is kept running behind a way.
 pub(crate) enum Behind {
     Ours { _gateway: Gateway },
+    Least { _least: Least },
     Theirs { _peer: Peer },
 }
 
@@ -52,12 +54,16 @@ impl Way {
         let request = address.post("/api/mcp/call", &body.to_string(), "Echo: hello");
         let ours = vec![request; IN_FLIGHT];
         let ours = Self::http(OURS.to_owned(), ours, Behind::Ours { _gateway: gateway });
+        let least = Least::start(&server);
+        let requests = vec![least.call(); IN_FLIGHT];
+        let name = "the least that a gateway can do, HTTP".to_owned();
+        let least = Self::http(name, requests, Behind::Least { _least: least });
         let (hub, proxy) = (Peer::hub(1), Peer::proxy(1));
         let (rest, session) = (hub.rest_call(), proxy.session_calls(IN_FLIGHT));
         let rest = vec![rest; IN_FLIGHT];
         let hub = Self::http(hub.name.clone(), rest, Behind::Theirs { _peer: hub });
         let proxy = Self::http(proxy.name.clone(), session, Behind::Theirs { _peer: proxy });
-        vec![pipe, ours, hub, proxy]
+        vec![pipe, ours, least, hub, proxy]
     }
 
     fn http(name: String, requests: Vec<Request>, behind: Behind) -> Self {
