@@ -158,18 +158,18 @@ fn a_signal_stops_the_call_and_the_turn_is_marked() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     assert!(lab.is_quiet_within(SOON));
-    let told = lab.journal().methods();
-    assert!(
-        told.iter()
-            .any(|method| method == "notifications/cancelled"),
-        "{told:?}"
-    );
-    let messages = messages(&lab, "main");
-    assert_eq!(messages.len(), 2);
-    assert!(
-        messages.iter().all(|it| it["interrupted"] == json!(true)),
-        "{messages:?}"
-    );
+    // A gateway hears of the command's end only when that is over.
+    let is_told = || {
+        let told = lab.journal().methods();
+        told.iter().any(|it| it == "notifications/cancelled")
+    };
+    assert!(wait_until(SOON, is_told), "{:?}", lab.journal().methods());
+    let mut kept = Vec::new();
+    let is_marked = || {
+        kept = messages(&lab, "main");
+        kept.len() == 2 && kept.iter().all(|it| it["interrupted"] == json!(true))
+    };
+    assert!(wait_until(SOON, is_marked), "{kept:?}");
 }
 
 #[test]

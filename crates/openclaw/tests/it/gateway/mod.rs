@@ -1,6 +1,8 @@
 //! The gateway, as a program of its own.
 
 #[cfg(target_os = "linux")]
+mod clock;
+#[cfg(target_os = "linux")]
 mod commands;
 #[cfg(target_os = "linux")]
 mod disk;

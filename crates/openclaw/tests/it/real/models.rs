@@ -242,14 +242,20 @@ fn a_language_model_answers_unscripted_and_word_by_word() {
     }
 }
 
-/// On a terminal the words come one by one.
+/// On a terminal the words come one by one. The model says what it likes, now and then next to nothing: it is
+/// asked again then.
 fn streams_on_a_terminal(lab: &Lab, api: &str) {
-    let command = lab
-        .home
-        .command(&["agent", "--new", "-m", "Tell me about the sea."]);
-    let (code, times) = Terminal::of(command).grown();
-    assert_eq!(code, Some(0), "{api}");
-    assert!(times > 5, "{api}: it came in {times} pieces");
+    let pieces = || {
+        let question = ["agent", "--new", "-m", "Tell me about the sea."];
+        let (code, times) = Terminal::of(lab.home.command(&question)).grown();
+        assert_eq!(code, Some(0), "{api}");
+        times
+    };
+    let mut seen = Vec::new();
+    while seen.len() < 3 && seen.last().is_none_or(|times| *times <= 5) {
+        seen.push(pieces());
+    }
+    assert!(seen.iter().any(|times| *times > 5), "{api}: {seen:?}");
 }
 
 #[test]
