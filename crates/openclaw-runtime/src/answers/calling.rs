@@ -126,7 +126,7 @@ impl Runtime {
             tool: outcome.name,
             server: tool.server.name().to_owned(),
             is_error: outcome.end.is_error(),
-            content: result.content.iter().map(content).collect(),
+            content: result.content.into_iter().map(content).collect(),
             structured_content: result.structured,
             duration_ms: milliseconds(outcome.duration),
             framed,

@@ -91,15 +91,15 @@ impl Runtime {
     ) -> Result<PromptReport, EngineFailure> {
         let (server, name) = (request.server.clone(), request.name.clone());
         let filled = self.filled_prompt(request).await?;
-        let messages = filled.messages.iter();
+        let messages = filled.messages.into_iter();
         Ok(PromptReport {
             server,
             name,
             description: filled.description,
             messages: messages
                 .map(|message| PromptMessageReport {
-                    role: message.role.clone(),
-                    content: content(&message.content),
+                    role: message.role,
+                    content: content(message.content),
                 })
                 .collect(),
         })

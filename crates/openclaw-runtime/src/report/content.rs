@@ -2,41 +2,37 @@
 
 use openclaw_engine::ContentsReport;
 use openclaw_mcp_client::{Content, Embedded};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-/// A part of a result, as the protocol writes it.
-pub(crate) fn content(content: &Content) -> Value {
-    let (mut object, annotations) = match content {
-        Content::Text { text, annotations } => (
-            json!({ "type": "text", "text": text }),
-            annotations.as_ref(),
-        ),
+/// A part of a result, as the protocol writes it. Its texts are moved: one may be a file of many megabytes.
+pub(crate) fn content(content: Content) -> Value {
+    match content {
+        Content::Text { text, annotations } => object([
+            ("type", Some("text".into())),
+            ("text", Some(text.into())),
+            ("annotations", annotations),
+        ]),
         Content::Image {
             data,
             mime_type,
             annotations,
-        } => (
-            json!({ "type": "image", "data": data, "mimeType": mime_type }),
-            annotations.as_ref(),
-        ),
+        } => media("image", data, mime_type, annotations),
         Content::Audio {
             data,
             mime_type,
             annotations,
-        } => (
-            json!({ "type": "audio", "data": data, "mimeType": mime_type }),
-            annotations.as_ref(),
-        ),
+        } => media("audio", data, mime_type, annotations),
         Content::Resource(embedded) => {
-            let resource = with_given(
-                json!({ "uri": embedded.uri }),
-                [
-                    ("mimeType", embedded.mime_type.as_deref()),
-                    ("text", embedded.text.as_deref()),
-                    ("blob", embedded.blob.as_deref()),
-                ],
-            );
-            (json!({ "type": "resource", "resource": resource }), None)
+            let resource = object([
+                ("uri", Some(embedded.uri.into())),
+                ("mimeType", embedded.mime_type.map(Value::from)),
+                ("text", embedded.text.map(Value::from)),
+                ("blob", embedded.blob.map(Value::from)),
+            ]);
+            object([
+                ("type", Some("resource".into())),
+                ("resource", Some(resource)),
+            ])
         }
         Content::Link {
             uri,
@@ -45,26 +41,27 @@ pub(crate) fn content(content: &Content) -> Value {
             description,
             mime_type,
             size,
-        } => {
-            let mut link = with_given(
-                json!({ "type": "resource_link", "uri": uri, "name": name }),
-                [
-                    ("title", title.as_deref()),
-                    ("description", description.as_deref()),
-                    ("mimeType", mime_type.as_deref()),
-                ],
-            );
-            if let Some(size) = size {
-                link["size"] = json!(size);
-            }
-            (link, None)
-        }
-        Content::Unknown(value) => (value.clone(), None),
-    };
-    if let Some(annotations) = annotations {
-        object["annotations"] = annotations.clone();
+        } => object([
+            ("type", Some("resource_link".into())),
+            ("uri", Some(uri.into())),
+            ("name", Some(name.into())),
+            ("title", title.map(Value::from)),
+            ("description", description.map(Value::from)),
+            ("mimeType", mime_type.map(Value::from)),
+            ("size", size.map(Value::from)),
+        ]),
+        Content::Unknown(value) => value,
     }
-    object
+}
+
+/// A picture or a recording.
+fn media(kind: &str, data: String, mime_type: String, annotations: Option<Value>) -> Value {
+    object([
+        ("type", Some(kind.into())),
+        ("data", Some(data.into())),
+        ("mimeType", Some(mime_type.into())),
+        ("annotations", annotations),
+    ])
 }
 
 /// A part of a resource.
@@ -77,16 +74,10 @@ pub(crate) fn embedded(embedded: Embedded) -> ContentsReport {
     }
 }
 
-/// The object with those fields that there are.
-fn with_given<const N: usize>(object: Value, fields: [(&str, Option<&str>); N]) -> Value {
-    let mut object = match object {
-        Value::Object(object) => object,
-        _ => Map::new(),
-    };
-    for (name, value) in fields {
-        if let Some(value) = value {
-            object.insert(name.to_owned(), value.into());
-        }
-    }
-    Value::Object(object)
+/// An object with those fields that there are.
+fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
+    let given = fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(given.collect::<Map<_, _>>())
 }
