@@ -31,6 +31,9 @@ const QUESTIONS: usize = LONGEST_FRAME;
 /// The same for questions in texts.
 const TEXT_QUESTIONS: usize = 64 << 20;
 
+/// How many bytes a text may have that waits beside others.
+const SMALL_TEXT: usize = 64 << 10;
+
 /// How long a reader of texts may take for the next one.
 const TEXT_STALL: Duration = Duration::from_mins(1);
 
@@ -143,6 +146,25 @@ pub async fn serve_texts(
     desk::serve(terms, TextsIn(incoming), TextsOut(outgoing)).await;
 }
 
+/// Puts a text into a channel when there is a place for it; `false` if nobody takes any more. A text that is
+/// large takes all places, so that a channel with many holds many texts, and never much.
+pub async fn hand_over(channel: &mpsc::Sender<String>, text: String) -> bool {
+    let places = if text.len() > SMALL_TEXT {
+        channel.max_capacity()
+    } else {
+        1
+    };
+    match channel.reserve_many(places).await {
+        Ok(mut reserved) => {
+            if let Some(place) = reserved.next() {
+                place.send(text);
+            }
+            true
+        }
+        Err(_) => false,
+    }
+}
+
 struct TextsIn(mpsc::Receiver<String>);
 
 impl Incoming for TextsIn {
@@ -163,7 +185,10 @@ impl Outlet for TextsOut {
         let Ok(text) = String::from_utf8(bytes) else {
             return false;
         };
-        matches!(timeout(TEXT_STALL, self.0.send(text)).await, Ok(Ok(())))
+        matches!(
+            timeout(TEXT_STALL, hand_over(&self.0, text)).await,
+            Ok(true)
+        )
     }
 
     async fn gone(&self) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use openclaw_gateway::Credential;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, timeout};
 
 use crate::client::{Answer, Client};
@@ -68,6 +68,11 @@ impl Socket {
     }
 
     async fn frame(&mut self, first: u8, payload: &[u8]) {
+        let frame = Self::framed(first, payload);
+        let _ = self.client.stream.write_all(&frame).await;
+    }
+
+    fn framed(first: u8, payload: &[u8]) -> Vec<u8> {
         let mut frame = vec![first];
         match payload.len() {
             short @ 0..126 => frame.push(0x80 | u8::try_from(short).unwrap()),
@@ -79,7 +84,7 @@ impl Socket {
         // A mask of zeros leaves the payload as it is.
         frame.extend([0; 4]);
         frame.extend(payload);
-        let _ = self.client.stream.write_all(&frame).await;
+        frame
     }
 
     pub(crate) async fn next(&mut self) -> Frame {
@@ -361,6 +366,34 @@ async fn the_engine_is_asked_and_answers() {
         (&answer["type"], &answer["id"]),
         (&json!("failed"), &json!(8))
     );
+}
+
+#[tokio::test]
+async fn what_is_asked_at_once_is_answered_at_once() {
+    const QUESTIONS: u64 = 16;
+    let gateway = Running::start().await;
+    let mut socket = welcome(&gateway).await;
+    let with = json!({ "agent": null, "wait": false });
+    let asked = (0..QUESTIONS).flat_map(|id| {
+        let text = ask(id, "servers", &with);
+        Socket::framed(0x81, text.as_bytes())
+    });
+    let asked: Vec<u8> = asked.collect();
+    socket.client.stream.write_all(&asked).await.unwrap();
+    // As few packets as can be: the answers are together when they are read.
+    let mut packets = 0;
+    let mut answered = Vec::new();
+    while (answered.len() as u64) < QUESTIONS {
+        let buffered = timeout(SOON, socket.client.stream.fill_buf()).await;
+        assert_ne!(buffered.expect("nothing came").unwrap(), b"");
+        packets += 1;
+        while !socket.client.stream.buffer().is_empty() {
+            answered.push(socket.json().await["id"].as_u64().unwrap());
+        }
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, (0..QUESTIONS).collect::<Vec<_>>());
+    assert!(packets <= QUESTIONS / 4, "{packets} packets");
 }
 
 #[tokio::test]

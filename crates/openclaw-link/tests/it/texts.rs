@@ -1,9 +1,11 @@
 //! Texts as a WebSocket carries them.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Waker};
 
-use openclaw_link::serve_texts;
+use openclaw_link::{hand_over, serve_texts};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -136,4 +138,36 @@ async fn a_page_that_takes_nothing_for_a_minute_is_left() {
     }
     page.serving.await.unwrap();
     assert_eq!(begun.elapsed().as_secs(), 60);
+}
+
+/// What a future gives without waiting.
+fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(given) => Some(given),
+        Poll::Pending => None,
+    }
+}
+
+#[tokio::test]
+async fn a_few_small_texts_wait_together_and_a_large_one_only_where_nothing_waits() {
+    const PLACES: usize = 4;
+    let small = || "x".to_owned();
+    let large = || "x".repeat(1 << 20);
+    let (channel, mut taken) = mpsc::channel(PLACES);
+    for _ in 0..PLACES {
+        assert_eq!(at_once(hand_over(&channel, small())), Some(true));
+    }
+    assert_eq!(at_once(hand_over(&channel, small())), None);
+    for _ in 1..PLACES {
+        taken.recv().await.unwrap();
+    }
+    assert_eq!(at_once(hand_over(&channel, large())), None);
+    taken.recv().await.unwrap();
+    assert_eq!(at_once(hand_over(&channel, large())), Some(true));
+    // Behind it small ones find their places, and nothing large.
+    assert_eq!(at_once(hand_over(&channel, small())), Some(true));
+    assert_eq!(at_once(hand_over(&channel, large())), None);
+    drop(taken);
+    assert_eq!(at_once(hand_over(&channel, small())), Some(false));
+    assert_eq!(at_once(hand_over(&channel, large())), Some(false));
 }

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use crate::keep_alive::{Address, Exchange};
 use crate::process::Running;
+use crate::websocket::Door;
 
 /// How long servers may take to be ready; those of Node start one after the other on a small machine.
 const CONNECTING: Duration = Duration::from_mins(2);
@@ -90,6 +91,16 @@ impl Gateway {
 
     pub(crate) fn pid(&self) -> u32 {
         self.running.pid()
+    }
+
+    /// Where `tool` can be called over a WebSocket.
+    pub(crate) fn door(&self, tool: &str, expected: &str) -> Door {
+        Door {
+            authority: self.address.clone(),
+            token: self.token.clone(),
+            tool: tool.to_owned(),
+            expected: expected.to_owned(),
+        }
     }
 
     pub(crate) fn address(&self) -> Address {

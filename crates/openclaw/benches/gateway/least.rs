@@ -1,6 +1,6 @@
 //! The least that a gateway can do: a request comes, its arguments go into the pipe of a server, the result
 //! goes back. There is no key, no limit, no policy and no record of it. It is built of the same libraries as
-//! ours, so what ours costs beyond it is what ours does beyond it.
+//! ours and has the server do the same, so what ours costs beyond it is what ours does beyond it.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -114,7 +114,8 @@ impl Calls {
         self.waiting().insert(number, sender);
         let line = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{number},\"method\":\"tools/call\",\
-             \"params\":{{\"name\":\"echo\",\"arguments\":{}}}}}\n",
+             \"params\":{{\"name\":\"echo\",\"arguments\":{},\
+             \"_meta\":{{\"progressToken\":{number}}}}}}}\n",
             wanted.arguments.get()
         );
         (&self.pipe).write_all(line.as_bytes()).expect("a line");

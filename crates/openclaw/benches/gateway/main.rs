@@ -37,6 +37,8 @@ mod sheet;
 mod start;
 #[cfg(target_os = "linux")]
 mod ways;
+#[cfg(target_os = "linux")]
+mod websocket;
 
 use std::process::ExitCode;
 

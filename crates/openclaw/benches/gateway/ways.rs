@@ -10,9 +10,12 @@ use crate::keep_alive::{Exchange, Request, rate};
 use crate::least::Least;
 use crate::peers::{Peer, everything, everything_program, node};
 use crate::pipe::Pipe;
+use crate::websocket::{Conversation, Door};
 
 /// What the gateway's HTTP is called.
 pub(crate) const OURS: &str = "openclaw gateway, HTTP";
+/// What its WebSocket is called.
+const OURS_AT_ONCE: &str = "openclaw gateway, one WebSocket";
 
 /// How many calls are in flight at once.
 const IN_FLIGHT: usize = 16;
@@ -25,6 +28,8 @@ pub(crate) struct Way {
 
 enum Kind {
     Pipe(Pipe),
+    /// Over one connection, in front of a gateway that another way keeps running.
+    WebSocket(Door),
     Http {
         /// One for each that can be in flight.
         requests: Vec<Request>,
@@ -40,7 +45,7 @@ pub(crate) enum Behind {
 }
 
 impl Way {
-    /// All of them, the limit first and ours second.
+    /// All of them: the limit, ours, ours over a WebSocket, the least that can be done, and others.
     pub(crate) fn all() -> Vec<Self> {
         let mut server = Command::new(node());
         server.arg(everything_program()).arg("stdio");
@@ -53,6 +58,10 @@ impl Way {
         let address = gateway.address();
         let request = address.post("/api/mcp/call", &body.to_string(), "Echo: hello");
         let ours = vec![request; IN_FLIGHT];
+        let at_once = Self {
+            name: OURS_AT_ONCE.to_owned(),
+            kind: Kind::WebSocket(gateway.door("everything0/echo", "Echo: hello")),
+        };
         let ours = Self::http(OURS.to_owned(), ours, Behind::Ours { _gateway: gateway });
         let least = Least::start(&server);
         let requests = vec![least.call(); IN_FLIGHT];
@@ -63,7 +72,7 @@ impl Way {
         let rest = vec![rest; IN_FLIGHT];
         let hub = Self::http(hub.name.clone(), rest, Behind::Theirs { _peer: hub });
         let proxy = Self::http(proxy.name.clone(), session, Behind::Theirs { _peer: proxy });
-        vec![pipe, ours, least, hub, proxy]
+        vec![pipe, ours, at_once, least, hub, proxy]
     }
 
     fn http(name: String, requests: Vec<Request>, behind: Behind) -> Self {
@@ -79,6 +88,11 @@ impl Way {
     pub(crate) fn one_by_one(&mut self, count: usize) -> Vec<Duration> {
         match &mut self.kind {
             Kind::Pipe(pipe) => (0..count).map(|_| pipe.timed()).collect(),
+            Kind::WebSocket(door) => {
+                let mut conversation = Conversation::open(door);
+                conversation.timed();
+                (0..count).map(|_| conversation.timed()).collect()
+            }
             Kind::Http { requests, .. } => {
                 let request = &requests[0];
                 let mut exchange = Exchange::open(request);
@@ -92,6 +106,7 @@ impl Way {
     pub(crate) fn rate(&mut self, time: Duration) -> f64 {
         match &mut self.kind {
             Kind::Pipe(pipe) => pipe.rate(IN_FLIGHT, time),
+            Kind::WebSocket(door) => Conversation::open(door).rate(IN_FLIGHT, time),
             Kind::Http { requests, .. } => rate(requests, time),
         }
     }

@@ -9,9 +9,11 @@ use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
 use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
+use openclaw_link::hand_over;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::mpsc;
+use tokio::task::yield_now;
 use tokio::time::{Instant, interval_at, timeout};
 
 use super::{ANSWER, Guest, no_place};
@@ -29,10 +31,9 @@ const UNANSWERED: u32 = 2;
 const READING: Duration = Duration::from_mins(1);
 /// How long the last message may take.
 const FAREWELL: Duration = Duration::from_millis(300);
-/// How many messages wait to be taken up, each as large as a message may be.
-const WAITING_IN: usize = 2;
-/// How many messages wait to be written. The link counts what waits there, and no longer what is here.
-const WAITING_OUT: usize = 1;
+/// How many messages wait to be taken up, and to be written: a few small ones, or one that is large. The link
+/// counts what waits there, and no longer what is here.
+const WAITING: usize = 16;
 
 type Sending = SplitSink<WebSocket, Message>;
 type Receiving = SplitStream<WebSocket>;
@@ -98,8 +99,8 @@ async fn talk(
     if !matches!(timeout(READING, sending.send(welcome)).await, Ok(Ok(()))) {
         return End::Gone;
     }
-    let (asked, questions) = mpsc::channel(WAITING_IN);
-    let (answers, answered) = mpsc::channel(WAITING_OUT);
+    let (asked, questions) = mpsc::channel(WAITING);
+    let (answers, answered) = mpsc::channel(WAITING);
     let unanswered = AtomicU32::new(0);
     let answering =
         openclaw_link::serve_texts(Arc::clone(&gateway.engine), questions, answers, ANSWER);
@@ -109,9 +110,11 @@ async fn talk(
         std::future::pending::<End>().await
     };
     tokio::select! {
+        // In this order, what came together is taken up together and answered together.
+        biased;
         end = read(receiving, asked, &unanswered) => end,
-        end = write(sending, answered, &unanswered) => end,
         end = answering => end,
+        end = write(sending, answered, &unanswered) => end,
     }
 }
 
@@ -159,11 +162,10 @@ async fn read(
         if std::mem::take(&mut is_first) && serde_json::from_str::<Introduction>(&text).is_ok() {
             continue;
         }
-        let Ok(slot) = asked.reserve().await else {
+        if !hand_over(&asked, text.as_str().to_owned()).await {
             // Nothing more is answered, and why is being written.
             return std::future::pending().await;
-        };
-        slot.send(text.as_str().to_owned());
+        }
     }
     End::Gone
 }
@@ -188,7 +190,19 @@ async fn write(
                 Message::Ping(Bytes::new())
             }
         };
-        if !matches!(timeout(READING, sending.send(message)).await, Ok(Ok(()))) {
+        let writing = async {
+            sending.feed(message).await?;
+            // What others answer at the same moment goes along: a packet for each costs more than all the rest.
+            yield_now().await;
+            for _ in 1..WAITING {
+                let Ok(answer) = answered.try_recv() else {
+                    break;
+                };
+                sending.feed(Message::text(answer)).await?;
+            }
+            sending.flush().await
+        };
+        if !matches!(timeout(READING, writing).await, Ok(Ok(()))) {
             return End::Gone;
         }
     }
