@@ -292,26 +292,32 @@ impl Put<'_> {
         files: Vec<Arc<File>>,
     ) -> Result<(), EngineFailure> {
         match question {
-            REPLY => {
-                let request: TravellingRequest = questions::read("request", &with)?;
-                // It may be large, and the turn long.
-                drop(with);
-                let audience = DistantAudience::new(self, request.can_answer);
-                let request = request.unpack(&files)?;
-                drop(files);
-                let report = self.engine.reply(request, &audience).await?;
-                self.reporter.report(&report).await;
-            }
-            WATCH => {
-                let watcher = DistantWatcher::new(self);
-                tokio::select! {
-                    ended = self.engine.watch(&watcher) => ended?,
-                    () = watcher.tell_missed() => {}
-                }
-                self.reporter.report(&()).await;
-            }
-            _ => questions::put(self.engine, question, with, self.reporter).await?,
+            // Their futures are large, and those of all other questions need not carry their room.
+            REPLY => Box::pin(self.reply(with, files)).await,
+            WATCH => Box::pin(self.watch()).await,
+            _ => questions::put(self.engine, question, with, self.reporter).await,
         }
+    }
+
+    async fn reply(&self, with: Bytes, files: Vec<Arc<File>>) -> Result<(), EngineFailure> {
+        let request: TravellingRequest = questions::read("request", &with)?;
+        // It may be large, and the turn long.
+        drop(with);
+        let audience = DistantAudience::new(self, request.can_answer);
+        let request = request.unpack(&files)?;
+        drop(files);
+        let report = self.engine.reply(request, &audience).await?;
+        self.reporter.report(&report).await;
+        Ok(())
+    }
+
+    async fn watch(&self) -> Result<(), EngineFailure> {
+        let watcher = DistantWatcher::new(self);
+        tokio::select! {
+            ended = self.engine.watch(&watcher) => ended?,
+            () = watcher.tell_missed() => {}
+        }
+        self.reporter.report(&()).await;
         Ok(())
     }
 }

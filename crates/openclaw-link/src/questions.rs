@@ -18,6 +18,7 @@ use openclaw_engine::{
     SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionTranscript, SessionsQuery,
     SessionsReport, SetServer, SkillsQuery, SkillsReport, StatisticsReport, ToolsReport, Watcher,
 };
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::desk::Reporter;
@@ -37,6 +38,18 @@ pub(crate) enum Effect {
     None,
     /// Something: who does not hear the answer does not know whether it was carried out.
     Some,
+}
+
+/// A question whose answer is reported. It has a place of its own: else each question would take the room of
+/// the largest.
+type Reported<'a> = Pin<Box<dyn Future<Output = Result<(), EngineFailure>> + Send + 'a>>;
+
+async fn reported(
+    pending: Pending<'_, impl Serialize + Sync>,
+    reporter: &Reporter,
+) -> Result<(), EngineFailure> {
+    reporter.report(&pending.await?).await;
+    Ok(())
 }
 
 macro_rules! table {
@@ -67,16 +80,16 @@ macro_rules! table {
             with: Bytes,
             reporter: &Reporter,
         ) -> Result<(), EngineFailure> {
-            match question {
+            let reported: Reported<'_> = match question {
                 $(stringify!($name) => {
                     let pending = engine.$name($(read::<$kind>(stringify!($query), &with)?)?);
-                    // It may be large, and the answer far away.
-                    drop(with);
-                    reporter.report(&pending.await?).await;
+                    Box::pin(reported(pending, reporter))
                 })+
                 _ => return Err(unknown(question)),
-            }
-            Ok(())
+            };
+            // It may be large, and the answer far away.
+            drop(with);
+            reported.await
         }
     };
 }
