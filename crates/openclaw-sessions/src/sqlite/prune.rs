@@ -17,6 +17,8 @@ use crate::lock::LockPaths;
 /// How often sessions are looked through, over all processes.
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
+/// For how long a clock that is wrong costs nothing: see [`last_day`].
+const DOUBT: i64 = DAY;
 /// How many sessions are looked at before others have their turn.
 const STEP: i64 = 20;
 /// How many files of locks are looked at.
@@ -43,7 +45,9 @@ struct Candidate {
 impl Pruning {
     /// Begins a pass if it is time for one.
     pub(super) fn begin(&self, desk: &Desk, now: i64) {
-        if now < self.next.load(Ordering::Relaxed) {
+        // One that is further away was set by a clock that was wrong.
+        let next = self.next.load(Ordering::Relaxed);
+        if (now + 1..=now.saturating_add(HOUR)).contains(&next) {
             return;
         }
         self.next.store(now.saturating_add(HOUR), Ordering::Relaxed);
@@ -79,11 +83,12 @@ fn go_on(keeper: &mut Keeper, again: &WeakDesk, from: Cursor) {
 /// Looks at some sessions; from where to go on, if this was not the end.
 fn step(keeper: &mut Keeper, from: Cursor) -> Result<Option<Cursor>, SessionError> {
     let candidates = keeper.read(|transaction| candidates(transaction, from))?;
+    let last_day = last_day(keeper)?;
     let mut deleted = 0_u32;
     let mut cursor = from;
     let mut is_over = true;
     for candidate in candidates.unwrap_or_default() {
-        is_over = !is_too_much(keeper, candidate.at)?;
+        is_over = !is_too_much(keeper, candidate.at, last_day)?;
         if is_over {
             break;
         }
@@ -143,14 +148,15 @@ fn candidates(transaction: &Transaction<'_>, from: Cursor) -> Result<Vec<Candida
 }
 
 /// Whether the oldest session is to go. The newest one never is, however large.
-fn is_too_much(keeper: &mut Keeper, oldest: Cursor) -> Result<bool, SessionError> {
-    let retention = keeper.place.retention;
-    let days = i64::try_from(retention.days).unwrap_or(i64::MAX);
-    let last_day = keeper.place.now().saturating_sub(days.saturating_mul(DAY));
-    let is_old = retention.days > 0 && oldest.updated < last_day;
-    if is_old {
+fn is_too_much(
+    keeper: &mut Keeper,
+    oldest: Cursor,
+    last_day: Option<i64>,
+) -> Result<bool, SessionError> {
+    if last_day.is_some_and(|last_day| oldest.updated < last_day) {
         return Ok(true);
     }
+    let retention = keeper.place.retention;
     let found = keeper.read(|transaction| {
         let number = |pragma: &str| -> Result<u64, Failure> {
             let value: i64 = transaction.pragma_query_value(None, pragma, |row| row.get(0))?;
@@ -168,6 +174,30 @@ fn is_too_much(keeper: &mut Keeper, oldest: Cursor) -> Result<bool, SessionError
     };
     let count = u64::try_from(count).unwrap_or_default();
     Ok(oldest.id != newest && (count > retention.sessions || bytes > retention.bytes))
+}
+
+/// What was used last before this is too old; none where nothing is.
+///
+/// A clock that jumps ahead makes everything old at once, and what is deleted does not come back when it is
+/// set right. So it is believed only once a turn began by it a day ago, and ages are counted from then.
+/// Turns count in the order in which they began: one that began while the clock was wrong says nothing any
+/// longer once others have followed it.
+fn last_day(keeper: &mut Keeper) -> Result<Option<i64>, SessionError> {
+    let days = i64::try_from(keeper.place.retention.days).unwrap_or(i64::MAX);
+    if days == 0 {
+        return Ok(None);
+    }
+    let doubted = keeper.place.now().saturating_sub(DOUBT);
+    let began = keeper.read(|transaction| {
+        let query = "SELECT began FROM turns WHERE began <= ?1 ORDER BY id DESC LIMIT 1";
+        let mut statement = transaction.prepare(query)?;
+        let mut rows = statement.query([doubted])?;
+        let began: Option<i64> = rows.next()?.map(|row| row.get(0)).transpose()?;
+        Ok(began)
+    })?;
+    Ok(began
+        .flatten()
+        .map(|began| began.saturating_sub(days.saturating_mul(DAY))))
 }
 
 /// Deletes the files of locks whose sessions are gone: those of a store that was set aside, say.

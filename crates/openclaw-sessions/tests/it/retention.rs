@@ -37,6 +37,8 @@ async fn sessions_go_after_their_days() {
     used(&lab, &store, "a", 0).await;
     used(&lab, &store, "b", 2 * DAY).await;
     used(&lab, &store, "c", DAY + HOUR).await;
+    assert_eq!(names(&store).await, ["c", "b", "a"], "for a day more");
+    used(&lab, &store, "c", DAY).await;
     assert_eq!(names(&store).await, ["c", "b"]);
     // For ever.
     let store = lab.store_with(SessionRetention {
@@ -44,7 +46,42 @@ async fn sessions_go_after_their_days() {
         ..SessionRetention::default()
     });
     used(&lab, &store, "d", 900 * DAY).await;
+    used(&lab, &store, "d", 2 * DAY).await;
     assert_eq!(names(&store).await, ["d", "c", "b"]);
+}
+
+#[tokio::test]
+async fn a_clock_that_is_wrong_for_a_while_costs_no_session() {
+    let lab = Lab::new();
+    let store = lab.store_with(SessionRetention {
+        days: 3,
+        ..SessionRetention::default()
+    });
+    used(&lab, &store, "a", 0).await;
+    used(&lab, &store, "b", HOUR).await;
+    // More than once, by another amount, and with hours in between in which it is looked through.
+    for jump in [4, 100, 3_650, 3_655] {
+        used(&lab, &store, "b", jump * DAY).await;
+        used(&lab, &store, "b", 2 * HOUR).await;
+        assert_eq!(names(&store).await, ["b", "a"], "{jump} days ahead");
+        lab.clock.fetch_sub(jump * DAY, Ordering::Relaxed);
+        used(&lab, &store, "b", HOUR).await;
+        assert_eq!(
+            names(&store).await,
+            ["b", "a"],
+            "{jump} days ahead and back"
+        );
+    }
+    lab.clock.fetch_sub(3_650 * DAY, Ordering::Relaxed);
+    used(&lab, &store, "b", 0).await;
+    lab.clock.fetch_add(3_650 * DAY, Ordering::Relaxed);
+    used(&lab, &store, "b", HOUR).await;
+    assert_eq!(names(&store).await, ["b", "a"], "back and ahead");
+    // A clock that goes on from where it is, is right.
+    for _ in 0..3 {
+        used(&lab, &store, "b", 2 * DAY).await;
+    }
+    assert_eq!(names(&store).await, ["b"]);
 }
 
 #[tokio::test]
@@ -113,6 +150,7 @@ async fn a_session_in_use_stays_and_locks_of_nothing_go() {
     let orphan = lab.state().join(format!("sessions/locks/{:032}.lock", 1));
     std::fs::write(&orphan, "").unwrap();
     used(&lab, &store, "new", 3 * DAY).await;
+    used(&lab, &store, "new", DAY).await;
     assert_eq!(names(&store).await, ["new", "used"]);
     assert!(!orphan.exists());
     held.finish(TurnEnd::Complete).await.unwrap();

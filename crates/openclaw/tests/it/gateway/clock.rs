@@ -58,6 +58,8 @@ fn a_clock_that_jumps_costs_neither_servers_nor_calls_nor_what_was_said() {
     assert_eq!(called.status, 200, "{called:?}");
     let running = lab.servers();
     assert_eq!(running.len(), 1);
+    let other = ["agent", "--session-key", "other", "-m", "kept"];
+    assert_eq!(lab.home.run(&other).code, Some(0));
     let this_year = year(&lab);
 
     let jumps = [0, 1, 3_650, 3_649, -3_650, -1, 0];
@@ -90,6 +92,8 @@ fn a_clock_that_jumps_costs_neither_servers_nor_calls_nor_what_was_said() {
     let said: Vec<_> = said.filter_map(|it| it["text"].as_str()).collect();
     let expected: Vec<_> = (0..jumps.len()).map(|it| format!("turn {it}")).collect();
     assert_eq!(said, expected, "in the order in which it was said");
+    let kept = lab.home.run(&["sessions", "show", "other", "--json"]);
+    assert_eq!(kept.json()["messages"][0]["text"], "kept");
     gateway.signal(rustix::process::Signal::TERM);
     assert_eq!(gateway.ended().0, Some(0));
 }
