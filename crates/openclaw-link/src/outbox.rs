@@ -17,6 +17,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// result, is no sign that it does not.
 const BURST: usize = 4;
 
+/// How much may wait of what is offered: whoever reads slowly would rather miss some of it than have his answers
+/// stand behind all of it, and memory is for what must not be missed.
+const OFFERED: usize = 256 << 10;
+
 /// How messages are told apart where they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
@@ -127,8 +131,7 @@ impl Outbox {
     pub(crate) fn offer(&self, message: &impl Serialize) -> Result<bool, NotTaken> {
         let bytes = self.encode(message)?;
         let mut waiting = self.waiting();
-        // Half of it stays for what must be told.
-        if waiting.told + bytes.len() > self.limit / 2 {
+        if waiting.told + bytes.len() > self.offered() {
             return Ok(false);
         }
         waiting.told += bytes.len();
@@ -155,8 +158,13 @@ impl Outbox {
 
     /// Waits until something can be offered, or nothing can any longer.
     pub(crate) async fn calm(&self) {
-        self.freed_until(|waiting| waiting.told < self.limit / 4)
+        self.freed_until(|waiting| waiting.told < self.offered() / 2)
             .await;
+    }
+
+    /// How much may wait of what is offered. Half of the room at least stays for what must be told.
+    fn offered(&self) -> usize {
+        OFFERED.min(self.limit / 2)
     }
 
     async fn freed_until(&self, is_enough: impl Fn(&Waiting) -> bool) {

@@ -72,6 +72,25 @@ async fn what_is_offered_is_not_taken_when_much_waits_and_cuts_nobody_off() {
     outbox.tell(&text(98)).unwrap();
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_is_offered_waits_up_to_a_bound_of_its_own_and_for_half_of_it_to_be_read() {
+    let outbox = Outbox::new(Framing::Bare, 64 << 20, LONGEST_FRAME);
+    let mut taken = 0;
+    while outbox.offer(&text(1022)).unwrap() {
+        taken += 1;
+    }
+    assert_eq!(taken, 256);
+    // An answer stands behind no more than that.
+    outbox.tell(&text(10)).unwrap();
+    let mut read = 0;
+    while timeout(MOMENT, outbox.calm()).await.is_err() {
+        let message = outbox.next().await.unwrap();
+        outbox.written(&message);
+        read += 1;
+    }
+    assert!((126..132).contains(&read), "{read}");
+}
+
 #[tokio::test]
 async fn what_waits_is_still_written_after_the_end() {
     let outbox = Outbox::new(Framing::Length, 1_000, LONGEST_FRAME);

@@ -66,7 +66,11 @@ async fn a_watcher_that_is_too_slow_misses_events_and_is_told_how_many() {
             _ => heard += 1,
         }
     };
-    assert!(missed > 0 && heard > 1_000, "{missed} {heard}");
+    // Some hundred of them wait, of a KiB each, beside those that are on their way.
+    assert!(
+        missed > 0 && (100..5_000).contains(&heard),
+        "{missed} {heard}"
+    );
     assert_eq!(heard + missed, count);
     // It was not cut off.
     peer.say(&json!({"type": "ask", "id": 2, "question": "statistics"}))
