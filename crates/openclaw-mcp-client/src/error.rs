@@ -99,6 +99,11 @@ impl ConnectError {
         }
     }
 
+    /// Whether nothing was tried, since this machine has too little of something at the moment.
+    pub fn is_shortage(&self) -> bool {
+        matches!(self, Self::NotStarted(error) if error.is_shortage())
+    }
+
     /// Whether trying again with the same definition can't help.
     pub fn is_permanent(&self) -> bool {
         match self {

@@ -72,6 +72,32 @@ pub enum SpawnError {
     Guardian(#[source] io::Error),
 }
 
+impl SpawnError {
+    /// Whether this machine, or this process, has too little of something at the moment: descriptors, processes
+    /// or memory. The program has nothing to do with it.
+    pub fn is_shortage(&self) -> bool {
+        match self {
+            Self::Refused { source, .. } | Self::Guardian(source) => is_shortage(source),
+            Self::NoDirectory(_) => false,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_shortage(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let code = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(
+        code,
+        Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN)
+    )
+}
+
+#[cfg(not(unix))]
+fn is_shortage(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::OutOfMemory
+}
+
 /// How far a program has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {

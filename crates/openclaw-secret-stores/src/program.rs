@@ -82,7 +82,13 @@ pub(crate) async fn run(
         let _held = &listening;
     });
     let started = started.await;
-    let mut process = started.map_err(SecretError::misconfigured)?;
+    let mut process = started.map_err(|error| {
+        if error.is_shortage() {
+            SecretError::unavailable(error)
+        } else {
+            SecretError::misconfigured(error)
+        }
+    })?;
     let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
     let writing = async {
         if let Some(mut stdin) = stdin {

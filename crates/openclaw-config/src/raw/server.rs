@@ -94,7 +94,8 @@ object! {
         /// Whether a program that ended is started again.
         restart_on_crash: bool = "restartOnCrash", default true;
         /// How often it is started again in a row before it counts as failed; a minute of health
-        /// starts the count anew.
+        /// starts the count anew. Waiting for what it has nothing to do with, such as a free
+        /// descriptor, does not count.
         max_restarts: Whole<0, 4_294_967_295> = "maxRestarts", default 5;
         /// Starts the server when it is first needed.
         lazy: bool = "lazy", default false;

@@ -49,6 +49,11 @@ impl Pace {
         }
     }
 
+    /// Whether there is any new start.
+    pub(crate) fn tries_again(&self) -> bool {
+        self.restarts != Some(0)
+    }
+
     /// The wait before a new start, after so many failures in a row; none if there is none.
     pub(crate) fn wait(&self, failures: u32) -> Option<Duration> {
         if self.restarts.is_some_and(|most| failures > most) {

@@ -95,6 +95,9 @@ pub(super) struct Task {
     changes: ChangeCounter,
     /// How often in a row it failed.
     failures: u32,
+    /// How often in a row it could not be started for want of something that is not its own: descriptors, or a
+    /// store of secrets that answers.
+    hindrances: u32,
     /// Whether a person stopped it.
     is_held: bool,
     /// The number of its settings.
@@ -122,6 +125,7 @@ impl Task {
             shared,
             changes,
             failures: 0,
+            hindrances: 0,
             is_held: false,
             settings: 0,
             has_new_settings: false,
@@ -303,6 +307,7 @@ impl Task {
             "server ready"
         );
         self.vain_logins = 0;
+        self.hindrances = 0;
         let failures = self.failures;
         self.update(|state| {
             state.status = Status::Ready;
@@ -321,9 +326,11 @@ impl Task {
             Trouble::Unresolved(_) if std::mem::take(&mut self.has_new_settings) => Next::Connect,
             // It has been here before, so what it needs is there, and only can't be had now.
             Trouble::Unresolved(Unresolved { reason, is_passing })
-                if is_passing && self.publish.borrow().was_ready =>
+                if is_passing
+                    && self.publish.borrow().was_ready
+                    && self.setup.pace.tries_again() =>
             {
-                self.failed(&reason)
+                self.hindered(&reason)
             }
             Trouble::Unresolved(Unresolved { reason, .. }) => self.rest(Status::Failed, &reason),
             Trouble::Connect(error @ ConnectError::Unauthorized(_)) => {
@@ -331,6 +338,9 @@ impl Task {
             }
             Trouble::Connect(error) if error.is_permanent() => {
                 self.rest(Status::Failed, &error.to_string())
+            }
+            Trouble::Connect(error) if error.is_shortage() && self.setup.pace.tries_again() => {
+                self.hindered(&error.to_string())
             }
             Trouble::Connect(error) => {
                 self.update(|state| state.heard(error.stderr()));
@@ -340,6 +350,12 @@ impl Task {
         }
     }
 
+    /// Waits for something that the server has nothing to do with, and is not given up on for.
+    fn hindered(&mut self, reason: &str) -> Next {
+        self.hindrances = self.hindrances.saturating_add(1);
+        self.waits(reason, self.setup.pace.pause(self.hindrances))
+    }
+
     /// Notes a failure; the result says whether it is tried again.
     fn failed(&mut self, reason: &str) -> Next {
         self.failures = self.failures.saturating_add(1);
@@ -347,21 +363,28 @@ impl Task {
         let Some(pause) = self.setup.pace.wait(failures) else {
             return self.rest(Status::Failed, reason);
         };
+        self.update(|state| {
+            state.restarts = state.restarts.saturating_add(1);
+            state.failures = failures;
+        });
+        if let Some(listener) = self.listener() {
+            listener.restarting();
+        }
+        self.waits(reason, pause)
+    }
+
+    /// Waits until it is tried again.
+    fn waits(&self, reason: &str, pause: Duration) -> Next {
         tracing::warn!(
             server = self.setup.name,
-            failures,
+            failures = self.failures,
             "server lost, next start in {pause:?}: {reason}"
         );
         self.update(|state| {
             state.status = Status::Restarting;
             state.let_go();
-            state.restarts = state.restarts.saturating_add(1);
-            state.failures = failures;
             state.reason = Some(reason.into());
         });
-        if let Some(listener) = self.listener() {
-            listener.restarting();
-        }
         Next::Wait(Instant::now() + pause)
     }
 
