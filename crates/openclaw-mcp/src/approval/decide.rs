@@ -90,11 +90,10 @@ pub async fn decide_approval(
     if need == ApprovalNeed::No {
         return ApprovalDecision::Approved;
     }
-    let key = ToolKey::new(request.remembered_as, &request.tool.key.tool);
     let asked = Asked {
         need,
         agent: request.agent,
-        key: &key,
+        key: &|| ToolKey::new(request.remembered_as, &request.tool.key.tool),
         definition: request.definition,
         question: &|| question(request),
     };
@@ -122,13 +121,12 @@ pub(crate) async fn decide_reading(
     request: &ReadingRequest<'_>,
     deadline: Instant,
 ) -> ApprovalDecision {
-    // No server has such a name: none can have a tool that is taken for ours.
-    let key = ToolKey::new(format!("{}/", request.remembered_as), request.tool.name);
     let definition = request.tool.definition();
     let asked = Asked {
         need: rules.needs_for_reading(),
         agent: request.agent,
-        key: &key,
+        // No server has such a name: none can have a tool that is taken for ours.
+        key: &|| ToolKey::new(format!("{}/", request.remembered_as), request.tool.name),
         definition: &definition,
         question: &|| {
             let (arguments, more_arguments) = shown_arguments(request.arguments);
@@ -152,7 +150,7 @@ struct Asked<'a> {
     need: ApprovalNeed,
     agent: &'a str,
     /// Under what it is remembered.
-    key: &'a ToolKey,
+    key: &'a (dyn Fn() -> ToolKey + Send + Sync),
     definition: &'a Tool,
     question: &'a (dyn Fn() -> ApprovalQuestion + Send + Sync),
 }
@@ -171,7 +169,7 @@ async fn decide(
         return ApprovalDecision::Approved;
     }
     let hash = DefinitionHash::of(asked.definition);
-    let (agent, key) = (asked.agent.to_owned(), asked.key.clone());
+    let (agent, key) = (asked.agent.to_owned(), (asked.key)());
     let is_remembered = on_disk(approvals, move |it| it.remembers(&agent, &key, hash)).await;
     if is_remembered == Some(true) {
         return ApprovalDecision::Approved;
@@ -188,7 +186,7 @@ async fn decide(
         Ok(ApprovalAnswer::No) => rejected(Rejection::ByPerson),
         Ok(ApprovalAnswer::Once) => ApprovalDecision::Approved,
         Ok(ApprovalAnswer::Always) => {
-            let (agent, key) = (asked.agent.to_owned(), asked.key.clone());
+            let (agent, key) = (asked.agent.to_owned(), (asked.key)());
             on_disk(approvals, move |it| it.remember(&agent, &key, hash)).await;
             ApprovalDecision::Approved
         }

@@ -8,6 +8,7 @@ mod recursion;
 mod words;
 
 use std::fmt;
+use std::io::{self, Write};
 
 use jsonschema::Validator;
 use serde::Serialize;
@@ -100,7 +101,22 @@ impl ArgumentCheck {
 
 /// How many bytes a value takes as JSON; as many as can be where it can't be written.
 pub(crate) fn written_length(value: &impl Serialize) -> usize {
-    serde_json::to_vec(value).map_or(usize::MAX, |text| text.len())
+    let mut length = Length(0);
+    serde_json::to_writer(&mut length, value).map_or(usize::MAX, |()| length.0)
+}
+
+/// Counts what is written to it.
+struct Length(usize);
+
+impl Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn into_object(value: Value) -> Map<String, Value> {
