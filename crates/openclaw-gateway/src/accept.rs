@@ -11,8 +11,8 @@ use std::time::Duration;
 use openclaw_link::{Listener, Service};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::serve::GRACE;
@@ -28,6 +28,8 @@ const MOST_REFUSALS: usize = 64;
 const MOST_CALLERS: usize = 1_024;
 /// How long nobody is taken up after the system could not.
 const PAUSE: Duration = Duration::from_millis(100);
+/// How often it is looked whether the socket can be found.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Takes up whoever calls over HTTP, until all stops.
 pub(crate) async fn http(listener: TcpListener, gateway: Arc<Gateway>) {
@@ -75,7 +77,7 @@ pub(crate) async fn http(listener: TcpListener, gateway: Arc<Gateway>) {
 }
 
 /// Takes up commands, until all stops.
-pub(crate) async fn socket(listener: Listener, service: Arc<Service>, stop: CancellationToken) {
+pub(crate) async fn socket(mut listener: Listener, service: Arc<Service>, stop: CancellationToken) {
     let room = Arc::new(Semaphore::new(MOST_CALLERS));
     let mut tasks = JoinSet::new();
     let mut outage = Outage::new("the socket");
@@ -84,6 +86,10 @@ pub(crate) async fn socket(listener: Listener, service: Arc<Service>, stop: Canc
             biased;
             () = stop.cancelled() => break,
             Some(_) = tasks.join_next() => continue,
+            () = lost(&listener) => {
+                listen_again(&mut listener);
+                continue;
+            }
             accepted = listener.accept() => accepted,
         };
         let caller = match accepted {
@@ -105,6 +111,33 @@ pub(crate) async fn socket(listener: Listener, service: Arc<Service>, stop: Canc
     }
     drop(listener);
     end(tasks).await;
+}
+
+/// Waits until callers don't find the socket any longer, as when somebody has tidied up.
+async fn lost(listener: &Listener) {
+    let place = listener.place();
+    loop {
+        sleep(LOOK).await;
+        let looked = place.clone();
+        // A disk may take its time.
+        let looking = spawn_blocking(move || looked.is_gone());
+        if looking.await.unwrap_or(false) {
+            return;
+        }
+    }
+}
+
+/// Listens once more, where callers find it; if that can't be, it is tried again at the next look.
+fn listen_again(listener: &mut Listener) {
+    match listener.again() {
+        Ok(again) => {
+            tracing::warn!("the socket of the gateway was deleted, and is there again");
+            *listener = again;
+        }
+        Err(error) => {
+            tracing::debug!(%error, "the socket of the gateway was deleted, and can't be made again");
+        }
+    }
 }
 
 /// Leaves those who are being served a moment, and drops them then.

@@ -32,5 +32,5 @@ mod socket;
 pub use frames::LONGEST_FRAME;
 pub use greeting::{Greeting, PROTOCOL};
 pub use remote::{NoGateway, Remote};
-pub use service::{Caller, Listener, Service, hand_over, serve_texts};
+pub use service::{Caller, Listener, ListeningAt, Service, hand_over, serve_texts};
 pub use socket::SOCKET_NAME;

@@ -15,7 +15,7 @@ use crate::desk::{self, Incoming, Outlet, Terms};
 use crate::frames::LONGEST_FRAME;
 use crate::greeting::{self, Greeting, LONGEST_GREETING, PROTOCOL};
 use crate::outbox::{Framing, Outgoing, encode};
-use crate::socket::{Reading, Socket, Stream, Writing};
+use crate::socket::{Reading, Socket, Spot, Stream, Writing};
 
 /// How long both sides have to say who they are.
 pub(crate) const GREETING_TIME: Duration = Duration::from_secs(2);
@@ -50,6 +50,18 @@ pub struct Service {
 /// The socket of a gateway, in its state directory. It is gone when this is dropped.
 pub struct Listener(Socket);
 
+/// Where a gateway listens, to be looked at.
+#[derive(Clone, Debug)]
+pub struct ListeningAt(Spot);
+
+impl ListeningAt {
+    /// Whether the file of the socket is gone: whoever tidied up may have deleted it, which nobody is told of
+    /// who listens at it. One that somebody else has put there is there.
+    pub fn is_gone(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// Somebody who has called.
 pub struct Caller(Stream);
 
@@ -58,6 +70,16 @@ impl Listener {
     /// there was left behind. It is called where there is a runtime.
     pub fn bind(state: &Path) -> io::Result<Self> {
         Socket::bind(state).map(Self)
+    }
+
+    /// Listens once more in the same directory, beside this one, which nobody finds from then on.
+    pub fn again(&self) -> io::Result<Self> {
+        self.0.again().map(Self)
+    }
+
+    /// Where it listens.
+    pub fn place(&self) -> ListeningAt {
+        ListeningAt(self.0.spot())
     }
 
     /// Waits for the next caller. Other users of the machine are turned away.

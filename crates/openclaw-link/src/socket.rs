@@ -16,7 +16,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::timeout;
 
-pub(crate) use self::system::{Socket, Stream};
+pub(crate) use self::system::{Socket, Spot, Stream};
 use crate::frames::FrameReader;
 
 /// The name of the socket in the state directory.

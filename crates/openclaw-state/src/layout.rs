@@ -179,7 +179,7 @@ fn gateway() -> Vec<Entry> {
             purpose: "Where commands reach the gateway; there while it runs.",
             quota: "empty".to_owned(),
             version: None,
-            deleting: "Safe while no gateway runs; one that runs is no longer reached.",
+            deleting: "Safe: one that runs makes it again within seconds.",
         },
         Entry {
             path: GATEWAY_LOCK.to_owned(),

@@ -15,11 +15,29 @@ pub(crate) struct Socket(Infallible);
 /// There is none.
 pub(crate) struct Stream(Infallible);
 
+/// There is none.
+#[derive(Clone, Debug)]
+pub(crate) struct Spot(Infallible);
+
+impl Spot {
+    pub(crate) fn is_empty(&self) -> bool {
+        match self.0 {}
+    }
+}
+
 impl Socket {
     /// Fails, and says why.
     pub(crate) fn bind(_state: &Path) -> io::Result<Self> {
         let message = "the socket of a gateway exists only on Unix systems";
         Err(io::Error::new(io::ErrorKind::Unsupported, message))
+    }
+
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        match self.0 {}
+    }
+
+    pub(crate) fn spot(&self) -> Spot {
+        match self.0 {}
     }
 
     pub(crate) fn accept(&self) -> Ready<io::Result<Stream>> {

@@ -111,3 +111,23 @@ async fn paths_that_are_too_long_for_an_address_work() {
         drop(gateway);
     }
 }
+
+#[tokio::test]
+async fn a_socket_that_was_deleted_can_be_made_again_and_the_old_one_leaves_it_alone() {
+    let state = tempfile::tempdir().unwrap();
+    let path = state.path().join(SOCKET_NAME);
+    let old = Listener::bind(state.path()).unwrap();
+    assert!(!old.place().is_gone());
+    fs::remove_file(&path).unwrap();
+    assert!(old.place().is_gone());
+    let new = old.again().unwrap();
+    assert!(!new.place().is_gone() && !old.place().is_gone());
+    drop(old);
+    assert!(path.exists());
+    // What somebody else has put there stays.
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "x").unwrap();
+    assert!(!new.place().is_gone());
+    drop(new);
+    assert_eq!(fs::read(&path).unwrap(), b"x");
+}

@@ -81,6 +81,20 @@ impl Socket {
         })
     }
 
+    /// Listens once more in the same directory.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        let state = self.path.parent().unwrap_or(Path::new("."));
+        Self::bind(state)
+    }
+
+    /// Where it listens, and which file that is.
+    pub(crate) fn spot(&self) -> Spot {
+        Spot {
+            path: self.path.clone(),
+            identity: self.identity,
+        }
+    }
+
     /// Waits for the next caller that may call.
     pub(crate) async fn accept(&self) -> io::Result<Stream> {
         loop {
@@ -93,10 +107,30 @@ impl Socket {
     }
 }
 
+/// The file by which callers find a socket.
+#[derive(Clone, Debug)]
+pub(crate) struct Spot {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl Spot {
+    /// Whether the file is still there.
+    fn is_there(&self) -> bool {
+        identity(&self.path).is_ok_and(|found| found == self.identity)
+    }
+
+    /// Whether there is no file at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        let found = identity(&self.path);
+        found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
+}
+
 impl Drop for Socket {
     fn drop(&mut self) {
         // Another gateway may have put its own there.
-        if identity(&self.path).is_ok_and(|found| found == self.identity)
+        if self.spot().is_there()
             && let Err(error) = fs::remove_file(&self.path)
         {
             tracing::warn!(%error, "the socket of the gateway can't be removed");
