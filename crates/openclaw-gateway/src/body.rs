@@ -34,6 +34,17 @@ pub(crate) enum Unread {
     Broken,
 }
 
+impl Unread {
+    /// What whoever asked is told.
+    pub(crate) fn problem(self, limit: usize) -> Problem {
+        match self {
+            Self::TooLarge => too_large(limit),
+            Self::Silent => Problem::new(StatusCode::REQUEST_TIMEOUT, "silent", Silent.to_string()),
+            Self::Broken => Problem::bad_request("the request ended before all of it came"),
+        }
+    }
+}
+
 /// A body within limits of size and silence. Reading what is beyond them is an error.
 pub(crate) fn guarded<B>(body: B, limit: usize) -> Body
 where
@@ -76,12 +87,13 @@ pub(crate) async fn read(body: Body) -> Result<Bytes, Unread> {
 
 /// Reads a body that is guarded as JSON; one that is empty counts as `{}`.
 pub(crate) async fn json<T: DeserializeOwned>(body: Body, limit: usize) -> Result<T, Problem> {
-    let bytes = read(body).await.map_err(|unread| match unread {
-        Unread::TooLarge => too_large(limit),
-        Unread::Silent => Problem::new(StatusCode::REQUEST_TIMEOUT, "silent", Silent.to_string()),
-        Unread::Broken => Problem::bad_request("the request ended before all of it came"),
-    })?;
-    let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+    let bytes = read(body).await;
+    parsed(&bytes.map_err(|unread| unread.problem(limit))?)
+}
+
+/// What was read, as JSON; nothing counts as `{}`.
+pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let text: &[u8] = if bytes.is_empty() { b"{}" } else { bytes };
     serde_json::from_slice(text).map_err(|error| {
         Problem::new(
             StatusCode::BAD_REQUEST,
@@ -91,7 +103,8 @@ pub(crate) async fn json<T: DeserializeOwned>(body: Body, limit: usize) -> Resul
     })
 }
 
-fn unread(error: &axum::Error) -> Unread {
+/// Why that is.
+pub(crate) fn unread(error: &axum::Error) -> Unread {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if error.is::<LengthLimitError>() {

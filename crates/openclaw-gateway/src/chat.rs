@@ -7,7 +7,6 @@
 //! | module | owns | never contains |
 //! |---|---|---|
 //! | `completions` | one request: taken in, answered as a whole or as a stream | shapes |
-//! | `luggage` | how many bytes of requests are held at once | |
 //! | `reading` | the body of a request, read and judged | what is done with it |
 //! | `content` | what a message consists of: text, images, sound, files | messages |
 //! | `meaning` | which agent, model and session is meant | |
@@ -20,7 +19,6 @@
 
 mod completions;
 mod content;
-mod luggage;
 mod meaning;
 mod models;
 mod outbox;
@@ -40,7 +38,7 @@ use axum::{Extension, Router};
 use openclaw_engine::Engine;
 use tower_service::Service as _;
 
-use self::luggage::Luggage;
+use crate::luggage::Luggage;
 use crate::visit::Visit;
 
 /// Answers what is asked below `/v1`.
@@ -52,10 +50,10 @@ pub(crate) async fn answer(visit: Visit) -> Response {
 }
 
 /// The routes. Names of models have slashes, and clients differ in whether they escape them.
-pub(crate) fn routes() -> Router<Arc<dyn Engine>> {
+pub(crate) fn routes(luggage: Luggage) -> Router<Arc<dyn Engine>> {
     Router::new()
         .route("/v1/chat/completions", post(completions::complete))
-        .layer(Extension(Arc::new(Luggage::default())))
+        .layer(Extension(luggage))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
 }

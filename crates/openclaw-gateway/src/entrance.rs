@@ -16,6 +16,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use crate::body;
 use crate::door::Access;
 use crate::headers::{self, Kind};
+use crate::luggage::Full;
 use crate::problem::Problem;
 use crate::routes::{self, Route};
 use crate::state::Gateway;
@@ -43,6 +44,10 @@ pub(crate) async fn pass(
         Ok((route, visit)) => answer(route, visit).await,
         Err(problem) => problem.into_response(),
     };
+    response = match gateway.answers.weighed(response).await {
+        Ok(response) => response,
+        Err(Full) => unread_by_others().into_response(),
+    };
 
     let kind = match route {
         Some(route) if is_answer(response.status()) => route.kind,
@@ -52,6 +57,17 @@ pub(crate) async fn pass(
     response.headers_mut().entry(REQUEST_ID).or_insert(id);
     gateway.traffic.answered(position, response.status());
     response
+}
+
+/// What was asked for is done, and what came of it can't be kept for whoever asked.
+fn unread_by_others() -> Problem {
+    let message = "what was asked for was done, but the answer is large, and so many large ones wait to be \
+                   read that there is no room for it";
+    // Not a status that says that it can be asked again.
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "answer-lost", message).header(
+        HeaderName::from_static("x-should-retry"),
+        HeaderValue::from_static("false"),
+    )
 }
 
 /// Looks at a request before anything of it is read.

@@ -13,6 +13,7 @@
 //! | `visit` | a request that was let in | who may come in |
 //! | `body` | what comes with a request, within limits of size and time | |
 //! | `headers` | what every answer says to browsers | |
+//! | `luggage` | how much of large requests and answers is held at once | |
 //! | `problem` | errors in their one shape | |
 //! | `routes` | the table of what can be asked, and the answers | how engines answer |
 //! | `page` | the control page, whose files are in `page/` beside the source | what it asks for |
@@ -30,6 +31,7 @@ mod door;
 mod entrance;
 mod follow;
 mod headers;
+mod luggage;
 mod metrics;
 mod page;
 mod problem;
@@ -44,6 +46,7 @@ mod wire;
 
 pub use bind::{BindError, Occupant, bind};
 pub use follow::Followed;
+pub use luggage::ANSWERS as ANSWERS_MEBIBYTES;
 pub use serve::serve;
 pub use setup::{Credential, GatewaySetup};
 pub use token::{TokenError, token};

@@ -12,6 +12,7 @@ use crate::accept;
 use crate::chat;
 use crate::door::Door;
 use crate::follow;
+use crate::luggage::Luggage;
 use crate::metrics::Traffic;
 use crate::routes::Judged;
 use crate::setup::GatewaySetup;
@@ -25,7 +26,9 @@ pub(crate) const GRACE: Duration = Duration::from_millis(500);
 pub async fn serve(setup: GatewaySetup) {
     let gateway = Arc::new(Gateway {
         engine: Arc::clone(&setup.engine),
-        chat: chat::routes().with_state(Arc::clone(&setup.engine)),
+        chat: chat::routes(Luggage::of_chats()).with_state(Arc::clone(&setup.engine)),
+        calls: Luggage::of_calls(),
+        answers: Luggage::new(setup.answers_mebibytes),
         door: Door::new(
             &setup.credential,
             &setup.allowed_hosts,

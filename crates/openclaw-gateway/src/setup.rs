@@ -37,6 +37,8 @@ pub struct GatewaySetup {
     pub allowed_hosts: Vec<String>,
     /// Its public address, where it has one.
     pub public_url: Option<Url>,
+    /// How many MiB of large answers over HTTP may wait to be read.
+    pub answers_mebibytes: u32,
     /// The files of the configuration, as of now.
     pub configuration_files: Box<dyn Fn() -> Vec<PathBuf> + Send + Sync>,
     /// What they were like before the configuration was read that the engine has.

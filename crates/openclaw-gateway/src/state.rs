@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 use url::Url;
 
 use crate::door::Door;
+use crate::luggage::Luggage;
 use crate::metrics::Traffic;
 use crate::routes::Judged;
 
@@ -27,6 +28,9 @@ pub(crate) struct Gateway {
     pub(crate) engine: Arc<dyn Engine>,
     /// What answers in the way of OpenAI's interface.
     pub(crate) chat: Router,
+    /// Room for large calls, and for large answers.
+    pub(crate) calls: Luggage,
+    pub(crate) answers: Luggage,
     /// Who comes in.
     pub(crate) door: Door,
     /// What came in so far.

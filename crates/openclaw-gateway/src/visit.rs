@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Query, Request};
+use http::request::Parts;
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 
@@ -44,8 +45,9 @@ impl Visit {
         }
     }
 
-    /// What the request brings, and what all requests share.
-    pub(crate) fn into_body(self) -> (Arc<Gateway>, Body) {
-        (self.gateway, self.request.into_body())
+    /// What all requests share, what the request says, and what it brings.
+    pub(crate) fn into_parts(self) -> (Arc<Gateway>, Parts, Body) {
+        let (head, body) = self.request.into_parts();
+        (self.gateway, head, body)
     }
 }

@@ -13,12 +13,10 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use openclaw_engine::{Audience, Engine, OneSession, ReplyReport, ReplyRequest, SessionChoice};
 use openclaw_telemetry::{TraceContext, within};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
-use super::luggage::{self, BODY_LIMIT, Luggage};
 use super::meaning::{self, Addressee, DEFAULT, SESSION};
 use super::outbox::{Outbox, Outcome};
 use super::problem::{Problem, broken};
@@ -27,7 +25,10 @@ use super::shapes::Naming;
 use super::streaming;
 use crate::body::{self, Unread};
 use crate::entrance;
+use crate::luggage::{Full, Held, Luggage, no_more_than};
 
+/// How large the body of a request may be, in bytes.
+const BODY_LIMIT: usize = 64 * 1024 * 1024;
 /// How long it may take to find out whether a session goes on.
 const LOOKING_UP: Duration = Duration::from_secs(5);
 /// Bodies up to this size are read where they arrive; others would hold up those who wait for the
@@ -42,7 +43,7 @@ pub(super) struct Turn {
     /// The session, as whoever asks names it.
     pub(super) given_key: Option<String>,
     /// The room that the request takes.
-    pub(super) room: Option<OwnedSemaphorePermit>,
+    pub(super) room: Option<Held>,
     /// The trace that it belongs to.
     pub(super) trace: Option<TraceContext>,
 }
@@ -50,7 +51,7 @@ pub(super) struct Turn {
 /// `POST /v1/chat/completions`. Dropping it stops the turn.
 pub(super) async fn complete(
     State(engine): State<Arc<dyn Engine>>,
-    Extension(luggage): Extension<Arc<Luggage>>,
+    Extension(luggage): Extension<Luggage>,
     request: Request,
 ) -> Response {
     let correlation = entrance::correlation(request.headers());
@@ -68,9 +69,12 @@ async fn answer(
 ) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
     let session = meaning::session(&head.headers)?;
-    let room = luggage.room_for(&head.headers).await?;
+    let room = luggage.room_for(&head.headers, BODY_LIMIT).await;
+    let room = room.map_err(|Full| {
+        Problem::busy("too many large requests are being answered; try again later")
+    })?;
     let body = taken_in(&head.headers, body).await?;
-    let room = luggage::no_more_than(room, body.len());
+    let room = no_more_than(room, body.len());
     let given_key = match &session {
         SessionChoice::Key(key) => Some(key.clone()),
         SessionChoice::Main | SessionChoice::Fresh(_) | SessionChoice::Editor(_) => None,

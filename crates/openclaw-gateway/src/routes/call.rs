@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{CALL_BODY, json as answer_json};
 use crate::body;
 use crate::entrance::{correlation, trace};
+use crate::luggage::Refused;
 use crate::problem::Problem;
 use crate::visit::Visit;
 
@@ -31,8 +32,15 @@ struct Wanted {
 pub(super) async fn answer(visit: Visit) -> Result<Response, Problem> {
     let correlation = correlation(visit.request.headers());
     let trace = trace(visit.request.headers());
-    let (gateway, body) = visit.into_body();
-    let wanted: Wanted = body::json(body, CALL_BODY).await?;
+    let (gateway, head, body) = visit.into_parts();
+    let taken_in = gateway.calls.take_in(&head.headers, body, CALL_BODY).await;
+    // Held until the call is over: what it is called with stays in memory.
+    let (body, _room) = taken_in.map_err(|refused| match refused {
+        Refused::Full => busy(),
+        Refused::Unread(unread) => unread.problem(CALL_BODY),
+    })?;
+    let wanted: Wanted = body::parsed(&body)?;
+    drop(body);
     let tool = wanted.tool.clone();
     let request = CallRequest {
         agent: wanted.agent,
@@ -56,6 +64,12 @@ pub(super) async fn answer(visit: Visit) -> Result<Response, Problem> {
         )),
         Err(failure) => Err(failure.into()),
     }
+}
+
+fn busy() -> Problem {
+    let message = "too many large requests are being answered";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+        .hint("nothing was done; try again later")
 }
 
 /// A call that was answered with why it was not done: in the shape of those that were, so that programs

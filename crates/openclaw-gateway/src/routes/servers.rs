@@ -55,7 +55,7 @@ pub(super) async fn tools(visit: Visit) -> Answer {
 
 /// Lists again what servers offer.
 pub(super) async fn refresh(visit: Visit) -> Answer {
-    let (gateway, body) = visit.into_body();
+    let (gateway, _, body) = visit.into_parts();
     let wanted: OfAgentAndServer = body::json(body, BODY).await?;
     let report = gateway.engine.refresh(wanted.into()).await?;
     Ok(json(StatusCode::OK, &report))
@@ -63,7 +63,7 @@ pub(super) async fn refresh(visit: Visit) -> Answer {
 
 /// Reads the configuration anew.
 pub(super) async fn reload(visit: Visit) -> Answer {
-    let (gateway, body) = visit.into_body();
+    let (gateway, _, body) = visit.into_parts();
     let Nothing {} = body::json(body, BODY).await?;
     Ok(json(StatusCode::OK, &gateway.engine.reload().await?))
 }

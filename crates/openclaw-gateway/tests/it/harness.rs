@@ -38,6 +38,8 @@ pub(crate) struct Wanted {
     pub(crate) credential: Credential,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) public_url: Option<&'static str>,
+    /// How many MiB of large answers may wait to be read.
+    pub(crate) answers_mebibytes: u32,
     pub(crate) files: Vec<PathBuf>,
     /// Looks for them in another way.
     pub(crate) look: Option<Look>,
@@ -51,6 +53,7 @@ impl Default for Wanted {
             credential: Credential::Token(Secret::new(TOKEN)),
             allowed_hosts: Vec::new(),
             public_url: None,
+            answers_mebibytes: openclaw_gateway::ANSWERS_MEBIBYTES,
             files: Vec::new(),
             look: None,
             followed: None,
@@ -78,6 +81,7 @@ impl Running {
             credential: wanted.credential,
             allowed_hosts: wanted.allowed_hosts,
             public_url: wanted.public_url.map(|url| url.parse().unwrap()),
+            answers_mebibytes: wanted.answers_mebibytes,
             configuration_files: wanted
                 .look
                 .unwrap_or_else(|| Box::new(move || files.clone())),

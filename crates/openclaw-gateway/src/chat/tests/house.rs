@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::engine::Scripted;
 use crate::chat::routes;
+use crate::luggage::Luggage;
 
 /// An answer, taken in.
 pub(super) struct Answer {
@@ -56,7 +57,7 @@ impl Answer {
 impl Scripted {
     pub(super) async fn send(&self, request: Request<Body>) -> Response {
         let engine: Arc<dyn Engine> = Arc::new(self.clone());
-        let service = TowerToHyperService::new(routes().with_state(engine));
+        let service = TowerToHyperService::new(routes(Luggage::of_chats()).with_state(engine));
         service.call(request).await.unwrap()
     }
 

@@ -6,7 +6,7 @@ use http::Request;
 use serde_json::{Value, json};
 
 use super::engine::Scripted;
-use super::house::{request, saying};
+use super::house::saying;
 
 fn content(part: &Value) -> Value {
     json!({ "messages": [{ "role": "user", "content": [part] }] })
@@ -279,52 +279,4 @@ async fn an_engine_that_fails_as_nothing_should_costs_only_its_turn() {
         assert_eq!(answer.json()["error"]["code"], "internal");
     }
     assert_eq!(engine.say("hello", true).await.streamed(), "hello");
-}
-
-#[tokio::test(start_paused = true)]
-async fn large_requests_wait_for_each_other_and_small_ones_do_not() {
-    use crate::chat::luggage::Luggage;
-    let luggage = Luggage::default();
-    let heavy = request(&[("content-length", "67108864")], &json!({}));
-    let light = request(&[("content-length", "100")], &json!({}));
-    let unknown = request(&[], &json!({}));
-    let mut held = Vec::new();
-    for _ in 0..5 {
-        held.push(luggage.room_for(unknown.headers()).await.unwrap());
-    }
-    let refused = luggage.room_for(heavy.headers()).await.unwrap_err();
-    assert_eq!(refused.status, 429);
-    assert!(luggage.room_for(light.headers()).await.unwrap().is_none());
-    held.pop();
-    assert!(luggage.room_for(heavy.headers()).await.unwrap().is_some());
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_a_request_turns_out_not_to_need_is_for_others() {
-    use crate::chat::luggage::{Luggage, no_more_than};
-    let luggage = Luggage::default();
-    let unknown = request(&[], &json!({}));
-    let mut held = Vec::new();
-    for bytes in [10, 1 << 20, (1 << 20) + 1, 10 << 20, 64 << 20] {
-        let room = luggage.room_for(unknown.headers()).await.unwrap();
-        held.push(no_more_than(room, bytes));
-    }
-    let permits = |it: &Option<tokio::sync::OwnedSemaphorePermit>| {
-        it.as_ref()
-            .map(tokio::sync::OwnedSemaphorePermit::num_permits)
-    };
-    let taken: Vec<_> = held.iter().map(permits).collect();
-    assert_eq!(taken, [None, None, Some(2), Some(10), Some(64)]);
-    // 244 MiB are left, which are three more that could be as large as any.
-    for _ in 0..3 {
-        held.push(luggage.room_for(unknown.headers()).await.unwrap());
-    }
-    assert_eq!(
-        luggage
-            .room_for(unknown.headers())
-            .await
-            .unwrap_err()
-            .status,
-        429
-    );
 }

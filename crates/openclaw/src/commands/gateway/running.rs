@@ -128,6 +128,7 @@ async fn begin(
             credential,
             allowed_hosts: gateway.allowed_hosts,
             public_url: gateway.public_url,
+            answers_mebibytes: openclaw_gateway::ANSWERS_MEBIBYTES,
             configuration_files: Box::new(move || files.configuration_files()),
             followed,
             config: path,
