@@ -64,4 +64,7 @@ pub struct Overview {
     /// What is wrong with the configuration, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_error: Option<String>,
+    /// Where settings stand that have changed and count once the gateway is started anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub awaits_restart: Vec<String>,
 }

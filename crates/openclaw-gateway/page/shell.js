@@ -99,13 +99,17 @@ export class Shell {
       const isTrouble = (/** @type {any} */ it) => ["failed", "needs-auth", "restarting"].includes(it.state);
       const trouble = servers.filter(isTrouble).length;
       const version = connection.welcome?.version ?? "";
-      shown.dataset.kind = trouble > 0 || value?.configError ? "warn" : "good";
+      const isStale = (value?.awaitsRestart ?? []).length > 0;
+      shown.dataset.kind = trouble > 0 || value?.configError || isStale ? "warn" : "good";
       const parts = [`gateway ${plain(version, 20)}`];
       if (trouble > 0) {
         parts.push(`${counted(trouble, "server")} in trouble`);
       }
       if (value?.configError) {
         parts.push("the configuration is not in force");
+      }
+      if (isStale) {
+        parts.push("settings wait for a new start");
       }
       say(words, parts.join(", "));
     };

@@ -39,6 +39,13 @@ pub fn overview(overview: &Overview, config: &str, page: Page) -> String {
         let label = page.paint(Tone::Bad, "Config error:");
         text.push_str(&format!("  {label} {}\n", page.line(error, 16)));
     }
+    for place in &overview.awaits_restart {
+        let label = page.paint(Tone::Bad, "Restart needed:");
+        text.push_str(&format!(
+            "  {label} `{}` has changed\n",
+            page.line(place, 16)
+        ));
+    }
     text.push_str(&servers(overview, page));
     text.push_str(&agents(&overview.agents, page));
     text

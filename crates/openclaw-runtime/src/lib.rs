@@ -7,11 +7,13 @@
 //! | `observer` | what happened, counted and told | what follows from it |
 //! | `report` | servers, tools and results as plain data | decisions |
 //! | `elsewhere` | work that waits for disks | what it is |
+//! | `lasting` | settings that count until the process ends | |
 //! | `traces` | whether traces are exported, where, and with which headers | spans |
 //! | `unknown` | what is said about names that are not there | |
 
 mod answers;
 mod elsewhere;
+mod lasting;
 mod observer;
 mod report;
 mod runtime;

@@ -24,6 +24,7 @@ use crate::answers::loans::Lenders;
 use crate::answers::logins::BegunLogin;
 use crate::answers::reloads::Reloads;
 use crate::answers::running::RunningLogins;
+use crate::lasting::Lasting;
 use crate::observer::Observer;
 use crate::traces;
 
@@ -77,6 +78,8 @@ pub struct Runtime {
     pub(crate) address: OnceLock<(String, Instant)>,
     /// Why the configuration could not be read anew, the last time.
     pub(crate) config_error: Arc<Mutex<Option<String>>>,
+    /// What it goes by until it ends; none where nobody lives on when the configuration changes.
+    pub(crate) lasting: Option<Arc<Lasting>>,
     /// Readings of the configuration, one at a time.
     pub(crate) reloads: Arc<Reloads>,
     pub(crate) observer: Arc<Observer>,
@@ -106,6 +109,8 @@ impl Runtime {
             retention: setup.config.session_retention,
             clock: Arc::new(std::time::SystemTime::now),
         }));
+        let lasts = setup.life == Life::Gateway;
+        let lasting = lasts.then(|| Arc::new(Lasting::of(&setup.config)));
         let observer = Observer::new(&setup.config, setup.redactor.clone());
         let observer = Arc::new(match setup.life {
             Life::Gateway => observer.remembering(),
@@ -162,6 +167,7 @@ impl Runtime {
             definitions: setup.definitions,
             address: OnceLock::new(),
             config_error: Arc::default(),
+            lasting,
             reloads: Arc::default(),
             observer,
             redactor: setup.redactor,

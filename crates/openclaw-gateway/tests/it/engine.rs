@@ -290,6 +290,7 @@ impl Engine for FakeEngine {
             sessions: 0,
             sessions_error: None,
             config_error: self.config_error.lock().unwrap().clone(),
+            awaits_restart: Vec::new(),
         })))
     }
 

@@ -25,7 +25,7 @@ mod watching;
 use std::sync::{Arc, PoisonError};
 
 use futures_util::future::join_all;
-use openclaw_config::ValueOwner;
+use openclaw_config::{Config, ValueOwner};
 use openclaw_content::shown_line;
 use openclaw_engine::{
     ActivityQuery, ActivityReport, AddServer, AddedServer, ApprovalReport, ApprovalRequest,
@@ -219,6 +219,7 @@ impl Engine for Runtime {
                 sessions,
                 sessions_error,
                 config_error: self.last_config_error(),
+                awaits_restart: self.awaits_restart(&config),
             })
         })
     }
@@ -332,6 +333,13 @@ impl Runtime {
             uptime_ms: u64::try_from(since.elapsed().as_millis()).ok(),
             address: Some(address.clone()),
         }
+    }
+
+    /// Where settings stand that have changed and don't count yet.
+    fn awaits_restart(&self, config: &Config) -> Vec<String> {
+        let unlike = self.lasting.as_ref().map(|it| it.unlike(config));
+        let places = unlike.into_iter().flatten();
+        places.map(str::to_owned).collect()
     }
 
     fn last_config_error(&self) -> Option<String> {

@@ -13,6 +13,7 @@ use openclaw_secrets::Redactor;
 use openclaw_state::{StateDirectory, StateKey};
 
 use super::definitions::without_secrets;
+use crate::lasting::{self, Lasting};
 use crate::observer::Observer;
 use crate::runtime::Runtime;
 
@@ -26,6 +27,7 @@ impl Runtime {
             media: Arc::clone(&self.media),
             observer: Arc::clone(&self.observer),
             config_error: Arc::clone(&self.config_error),
+            lasting: self.lasting.clone(),
             redactor: self.redactor.clone(),
         };
         self.reloads.ask(move || reload.run()).await
@@ -41,6 +43,7 @@ struct Reload {
     media: Arc<MediaReader>,
     observer: Arc<Observer>,
     config_error: Arc<Mutex<Option<String>>>,
+    lasting: Option<Arc<Lasting>>,
     redactor: Redactor,
 }
 
@@ -65,7 +68,9 @@ impl Reload {
     }
 
     fn go_over(&self) -> Result<ReloadReport, EngineFailure> {
-        let (config, warnings) = self.definitions.reread()?;
+        let (config, mut warnings) = self.definitions.reread()?;
+        let unlike = self.lasting.as_ref().map(|it| it.unlike(&config));
+        warnings.extend(unlike.into_iter().flatten().map(lasting::told));
         let config = Arc::new(config);
         let key = StateKey::of(&self.state)
             .map_err(|error| EngineFailure::operation("state", error.to_string()))?;

@@ -439,6 +439,7 @@ impl Engine for Canned {
             sessions: 3,
             sessions_error: None,
             config_error: None,
+            awaits_restart: Vec::new(),
         })
     }
 

@@ -33,6 +33,7 @@ fn nothing_but(error: String) -> Overview {
         sessions: 0,
         sessions_error: None,
         config_error: Some(error),
+        awaits_restart: Vec::new(),
     }
 }
 

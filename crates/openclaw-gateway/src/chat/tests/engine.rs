@@ -366,6 +366,7 @@ impl Engine for Scripted {
             sessions: 0,
             sessions_error: None,
             config_error: None,
+            awaits_restart: Vec::new(),
         })))
     }
 

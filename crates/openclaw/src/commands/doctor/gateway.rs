@@ -1,6 +1,7 @@
 //! The gateway: whether one runs, and whether it can be asked.
 
 use openclaw_engine::Engine as _;
+use openclaw_render as render;
 use tokio::time::timeout;
 
 use super::{Finding, Level};
@@ -31,6 +32,13 @@ pub(super) fn gateway(session: &mut Session<'_>) -> Result<Vec<Finding>, Failure
                            earlier one";
             let finding = Finding::new(Level::Problem, "gateway", message);
             findings.push(finding.fix("`openclaw config validate` says what is wrong with it"));
+        }
+        for place in &overview.awaits_restart {
+            let place = render::name(place);
+            let message =
+                format!("`{place}` has changed since the gateway began, which goes by what it was");
+            let finding = Finding::new(Level::Warning, "gateway", message);
+            findings.push(finding.fix("`systemctl --user restart openclaw-mcp-gateway`, or `openclaw gateway stop` and start it again"));
         }
         Ok(findings)
     })?;

@@ -99,6 +99,7 @@ impl Seen {
             "health": self.health(),
             "config": self.greeting.config,
             "configError": self.overview.config_error,
+            "awaitsRestart": self.overview.awaits_restart,
         })
     }
 
@@ -130,6 +131,12 @@ impl Seen {
             for line in error.lines() {
                 text.push_str(&format!("    {}\n", shown_line(line, LINE)));
             }
+        }
+        for place in &self.overview.awaits_restart {
+            let place = render::name(place);
+            text.push_str(&format!(
+                "  `{place}` has changed, and counts once the gateway is started anew\n"
+            ));
         }
         text
     }

@@ -209,12 +209,17 @@ async fn close(mut serving: JoinSet<()>, engine: &Runtime, launcher: &Launcher) 
 /// Reads the configuration anew; the log says what came of it.
 async fn reload(engine: &dyn Engine) {
     match engine.reload().await {
-        Ok(report) => tracing::info!(
-            added = report.added.len(),
-            changed = report.changed.len(),
-            removed = report.removed.len(),
-            "the configuration was read anew"
-        ),
+        Ok(report) => {
+            tracing::info!(
+                added = report.added.len(),
+                changed = report.changed.len(),
+                removed = report.removed.len(),
+                "the configuration was read anew"
+            );
+            for warning in &report.warnings {
+                tracing::warn!("{warning}");
+            }
+        }
         Err(failure) => {
             tracing::error!("the configuration can't be used, nothing was changed: {failure}");
         }

@@ -53,6 +53,65 @@ fn reloads(gateway: &Gateway, lab: &Lab) -> u64 {
     line.rsplit_once(' ').unwrap().1.parse().unwrap()
 }
 
+#[test]
+fn settings_that_wait_for_a_new_start_are_told_wherever_somebody_looks() {
+    let lab = Lab::empty().alone();
+    let mut gateway = Gateway::start(&lab.home, &[]);
+    let settings = |port: u16| {
+        json!({ "gateway": { "auth": { "token": "t".repeat(40) } }, "mcp": {
+            "servers": { "off": { "command": "true", "enabled": false, "args": [port.to_string()] } },
+        }})
+    };
+    let waits = || {
+        let status = lab.home.run(&["gateway", "status", "--json"]).json();
+        status["awaitsRestart"].clone()
+    };
+    assert_eq!(waits(), json!([]));
+    // So does what stands beside the file.
+    lab.home
+        .write(".openclaw/.env", "OPENCLAW_GATEWAY_TOKEN=another\n");
+    assert!(wait_until(SOON, || waits() == json!(["gateway"])));
+    lab.home.write(".openclaw/.env", "");
+    assert!(wait_until(SOON, || waits() == json!([])));
+    // However often it changes.
+    for port in [1, 2] {
+        fs::write(config(&lab), settings(port).to_string()).unwrap();
+        assert!(wait_until(SOON, || waits() == json!(["gateway"])));
+    }
+    let status = lab.home.run(&["gateway", "status"]);
+    assert!(
+        status
+            .stdout
+            .contains("`gateway` has changed, and counts once the gateway is started anew"),
+        "{status}"
+    );
+    let status = lab.home.run(&["status"]);
+    assert!(
+        status
+            .stdout
+            .contains("Restart needed: `gateway` has changed"),
+        "{status}"
+    );
+    let doctor = lab.home.run(&["doctor"]);
+    assert!(
+        doctor
+            .stdout
+            .contains("`gateway` has changed since the gateway began"),
+        "{doctor}"
+    );
+    gateway.signal(Signal::TERM);
+    assert_eq!(gateway.ended().0, Some(0));
+    let log = lab.home.path().join(".openclaw/logs/openclaw.log");
+    let log = fs::read_to_string(log).unwrap();
+    assert!(
+        log.contains("counts once the gateway is started anew"),
+        "{log}"
+    );
+    // Started anew, it goes by them.
+    let _gateway = Gateway::start(&lab.home, &[]);
+    assert_eq!(waits(), json!([]));
+}
+
 /// Starts a gateway whose server is ready.
 fn ready(lab: &Lab) -> Gateway {
     let gateway = Gateway::start(&lab.home, &[]);

@@ -45,6 +45,7 @@ fn overview(servers: &[(&str, ShownState, &str)]) -> Overview {
         sessions: 0,
         sessions_error: None,
         config_error: None,
+        awaits_restart: Vec::new(),
     }
 }
 
