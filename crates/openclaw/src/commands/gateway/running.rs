@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use openclaw_config::{Config, Gateway};
 use openclaw_engine::Engine;
-use openclaw_gateway::{BindError, Followed, GatewaySetup, Occupant};
+use openclaw_gateway::{BindError, Credential, Followed, GatewaySetup, Occupant};
 use openclaw_link::{Listener, Remote};
 use openclaw_process::Launcher;
 use openclaw_runtime::{Life, Runtime};
 use openclaw_state::{FileLock, LockError, StateDirectory, layout};
+use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -83,31 +84,31 @@ async fn begin(
     session: &mut Session<'_>,
     wish: Wish,
     state: StateDirectory,
-    signals: Signals,
+    mut signals: Signals,
 ) -> Result<Exit, Failure> {
+    // Held until everything has ended: whoever has it is the gateway of this directory.
+    let _alone = alone(&state).await?;
     let Wish {
         config,
         gateway,
         address,
         followed,
     } = wish;
-    // Held until everything has ended: whoever has it is the gateway of this directory.
-    let _alone = alone(&state).await?;
-    let http = openclaw_gateway::bind(address).await;
-    let http = http.map_err(|error| not_bound(&error))?;
-    let address = http.local_addr().unwrap_or(address);
     let path = session.location()?.config.display().to_string();
     let setup = own_setup(session, config, state.clone(), Life::Gateway)?;
     let launcher = Arc::clone(&setup.launcher);
-    let credential = settings::credential(
-        session,
-        &setup.config,
-        &gateway,
-        &state,
-        &launcher,
-        address.ip().is_loopback(),
-    );
-    let credential = credential.await?;
+    let found = tokio::select! {
+        biased;
+        // What is waited for may be the answer of somebody who gives none.
+        signal = signals.first() => {
+            tracing::info!("the gateway stops before it has begun: {signal:?}");
+            launcher.close().await;
+            return Ok(Exit::Done);
+        }
+        found = find(session, &setup.config, &gateway, &state, &launcher, address) => found,
+    };
+    let Found { http, credential } = found?;
+    let address = http.local_addr().unwrap_or(address);
     let engine = Arc::new(Runtime::open(setup)?);
     engine.serves_at(url(address));
     let socket = Listener::bind(state.path()).map_err(|error| {
@@ -143,6 +144,30 @@ async fn begin(
     unit::notify("STOPPING=1");
     close(serving, &engine, &launcher).await;
     served
+}
+
+/// What has to be had from others before anything can begin.
+struct Found {
+    http: TcpListener,
+    credential: Credential,
+}
+
+async fn find(
+    session: &Session<'_>,
+    config: &Arc<Config>,
+    gateway: &Gateway,
+    state: &StateDirectory,
+    launcher: &Arc<Launcher>,
+    address: SocketAddr,
+) -> Result<Found, Failure> {
+    let http = openclaw_gateway::bind(address).await;
+    let http = http.map_err(|error| not_bound(&error))?;
+    let is_loopback = http.local_addr().unwrap_or(address).ip().is_loopback();
+    let credential = settings::credential(session, config, gateway, state, launcher, is_loopback);
+    Ok(Found {
+        http,
+        credential: credential.await?,
+    })
 }
 
 /// Waits until somebody wants us to stop; that nobody is served any longer is a failure.
