@@ -2,7 +2,10 @@
 
 mod connection;
 mod crowd;
+mod http1;
+mod http2;
 mod outage;
+mod unread;
 
 use std::io;
 use std::sync::Arc;

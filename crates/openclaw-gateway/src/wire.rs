@@ -2,18 +2,20 @@
 //! not take away what was said last.
 
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use bytes::{Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
+use tokio::task::unconstrained;
 use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 
 /// How long a peer may not read what is written to it.
-const UNREAD: Duration = Duration::from_secs(30);
+pub(crate) const UNREAD: Duration = Duration::from_secs(30);
 /// How long, and how much, is still read after our last word. Closing a connection with something unread
 /// in it resets it, and then the peer may never see that word.
 const LINGER: Duration = Duration::from_secs(1);
@@ -60,7 +62,11 @@ impl Allowance {
 /// A connection.
 pub(crate) struct Wire<S> {
     stream: S,
+    /// What was read to find out how it begins.
+    ahead: Bytes,
     allowance: Allowance,
+    /// Whether the peer does not read right now.
+    is_blocked: Arc<AtomicBool>,
     /// Runs while the peer does not read.
     unread: Option<Pin<Box<Sleep>>>,
     /// Runs after our last word.
@@ -74,7 +80,9 @@ impl<S> Wire<S> {
     pub(crate) fn new(stream: S, stop: CancellationToken) -> Self {
         Self {
             stream,
+            ahead: Bytes::new(),
             allowance: Allowance::default(),
+            is_blocked: Arc::default(),
             unread: None,
             linger: None,
             lingered: 0,
@@ -88,19 +96,48 @@ impl<S> Wire<S> {
         self
     }
 
+    /// Whether something waits for the peer to read, now and later.
+    pub(crate) fn is_blocked(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_blocked)
+    }
+
     /// Turns waiting for a peer that does not read into an error, when it has lasted.
     fn watched<T>(
         &mut self,
         context: &mut Context<'_>,
         outcome: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
+        self.is_blocked
+            .store(outcome.is_pending(), Ordering::Relaxed);
         if outcome.is_ready() {
             self.unread = None;
             return outcome;
         }
         let unread = self.unread.get_or_insert_with(|| Box::pin(sleep(UNREAD)));
-        ready!(unread.as_mut().poll(context));
+        // Whoever has much to say must not be able to use up what this needs to look at the time.
+        ready!(pin!(unconstrained(unread.as_mut())).poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> Wire<S> {
+    /// Whether this is how it begins. What is read to find out is still there for those who read next.
+    pub(crate) async fn begins_with(&mut self, beginning: &[u8]) -> io::Result<bool> {
+        let mut ahead = BytesMut::with_capacity(beginning.len());
+        let begins = loop {
+            match beginning.strip_prefix(&*ahead) {
+                None => break false,
+                Some([]) => break true,
+                Some(rest) => {
+                    let mut limited = (&mut self.stream).take(rest.len() as u64);
+                    if limited.read_buf(&mut ahead).await? == 0 {
+                        break false;
+                    }
+                }
+            }
+        };
+        self.ahead = ahead.freeze();
+        Ok(begins)
     }
 }
 
@@ -110,6 +147,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for Wire<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.ahead.is_empty() {
+            let length = self.ahead.len().min(buffer.remaining());
+            buffer.put_slice(&self.ahead.split_to(length));
+            return Poll::Ready(Ok(()));
+        }
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
         let read = buffer.filled().len().saturating_sub(before);
@@ -232,6 +274,32 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
         allowance.lift();
         wire.read_exact(&mut [0; 15]).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn how_it_begins_is_found_out_and_read_again() {
+        for (text, begins) in [
+            ("begin and go on", true),
+            ("begin", true),
+            ("beg", false),
+            ("bug", false),
+            ("other", false),
+            ("", false),
+        ] {
+            for piece in 1..=8 {
+                let (ours, mut theirs) = duplex(piece);
+                let mut wire = Wire::new(ours, CancellationToken::new());
+                let saying = async move { theirs.write_all(text.as_bytes()).await };
+                let reading = async {
+                    assert_eq!(wire.begins_with(b"begin").await.unwrap(), begins, "{text}");
+                    let mut read = String::new();
+                    wire.read_to_string(&mut read).await.unwrap();
+                    assert_eq!(read, text);
+                };
+                let (said, ()) = tokio::join!(saying, reading);
+                said.unwrap();
+            }
+        }
     }
 
     #[tokio::test(start_paused = true)]

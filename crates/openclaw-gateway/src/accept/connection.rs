@@ -1,30 +1,26 @@
-//! One connection over HTTP.
+//! One connection: which HTTP is spoken over it, and what somebody is told for whom there is no room.
 
-use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::Request;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::entrance;
+use super::{http1, http2};
 use crate::state::Gateway;
 use crate::wire::{Allowance, Wire};
 
 /// How long the head of a request may take, and how long none need come.
-const HEAD: Duration = Duration::from_secs(10);
+pub(super) const HEAD: Duration = Duration::from_secs(10);
 /// How large the head of a request may be.
-const HEAD_BYTES: usize = 32 * 1024;
-/// How much is read ahead.
-const BUFFER: usize = 64 * 1024;
+pub(super) const HEAD_BYTES: u16 = 32 * 1024;
+/// How HTTP/2 begins where nobody agreed on it before: RFC 9113 §3.4.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// How long that beginning may take once it has begun.
+const BEGINNING: Duration = Duration::from_secs(2);
 /// How long somebody is told that there is no room.
 const REFUSAL: Duration = Duration::from_secs(2);
 
@@ -32,34 +28,24 @@ const REFUSAL: Duration = Duration::from_secs(2);
 pub(super) async fn serve(stream: TcpStream, from: IpAddr, gateway: Arc<Gateway>) {
     let _counted = gateway.traffic.connected();
     let allowance = Allowance::default();
-    let wire = Wire::new(stream, gateway.stop.clone()).within(allowance.clone());
-    let wire = TokioIo::new(wire);
-    let shared = Arc::clone(&gateway);
-    let answer = service_fn(move |request: Request<Incoming>| {
-        let (gateway, allowance) = (Arc::clone(&shared), allowance.clone());
-        async move { Ok::<_, Infallible>(entrance::pass(gateway, request, from, allowance).await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_header_size(HEAD_BYTES)
-        .max_buf_size(BUFFER)
-        .serve_connection(wire, answer)
-        .with_upgrades();
-    let mut connection = std::pin::pin!(connection);
-    let ended = tokio::select! {
-        // Whether all stops is looked at only where there is nothing to do for the connection.
-        biased;
-        ended = connection.as_mut() => ended,
-        () = gateway.stop.cancelled() => {
-            // One that waits for a request ends now; one that answers ends with its answer, for which
-            // whoever owns this task leaves it a moment.
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
+    let beginning = async {
+        timeout(HEAD, stream.peek(&mut [0])).await.ok()?.ok()?;
+        let mut wire = Wire::new(stream, gateway.stop.clone()).within(allowance.clone());
+        let is_two = timeout(BEGINNING, wire.begins_with(PREFACE))
+            .await
+            .ok()?
+            .ok()?;
+        Some((wire, is_two))
     };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection over HTTP ended early");
+    let beginning = tokio::select! {
+        () = gateway.stop.cancelled() => return,
+        beginning = beginning => beginning,
+    };
+    match beginning {
+        Some((wire, true)) => http2::serve(wire, from, gateway).await,
+        Some((wire, false)) => http1::serve(wire, allowance, from, gateway).await,
+        // Whoever says nothing, or is gone, is told nothing.
+        None => {}
     }
 }
 

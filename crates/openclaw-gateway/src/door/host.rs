@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use http::request::Parts;
 use http::uri::Authority;
-use http::{StatusCode, header};
+use http::{StatusCode, Version, header};
 use url::Url;
 
 use crate::problem::{Problem, foreign};
@@ -80,17 +80,19 @@ impl Hosts {
     /// The place that a request is addressed to, if that is us.
     pub(super) fn check(&self, request: &Parts) -> Result<Place, Problem> {
         let mut values = request.headers.get_all(header::HOST).iter();
-        let (Some(value), None) = (values.next(), values.next()) else {
-            return Err(misdirected("a request needs one `Host`"));
+        let authority = request.uri.authority().map(Authority::as_str);
+        let named = match (values.next(), values.next(), authority) {
+            (Some(value), None, _) => value.to_str().ok(),
+            // RFC 9113 §8.3.1: `:authority` stands in its place.
+            (None, _, Some(authority)) if request.version == Version::HTTP_2 => Some(authority),
+            _ => return Err(misdirected("a request needs one `Host`")),
         };
-        let place = value.to_str().ok().and_then(Place::read);
-        let Some(place) = place else {
+        let Some(place) = named.and_then(Place::read) else {
             return Err(misdirected("the `Host` of the request can't be read"));
         };
         // RFC 9112 §3.2.2: what stands in the request line counts, so the two must agree.
-        if let Some(authority) = request.uri.authority()
-            && Place::read(authority.as_str()).as_ref() != Some(&place)
-        {
+        let is_another = |it: &str| named != Some(it) && Place::read(it).as_ref() != Some(&place);
+        if authority.is_some_and(is_another) {
             return Err(misdirected(
                 "the address of the request and its `Host` are not the same",
             ));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts as _;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::response::Response;
-use http::StatusCode;
+use http::{HeaderValue, StatusCode, Version, header};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::door::Visitor;
@@ -40,18 +40,12 @@ pub(super) async fn answer(visit: Visit) -> Result<Response, Problem> {
         allowance,
     } = visit;
     let (mut parts, _) = request.into_parts();
+    if parts.version == Version::HTTP_2 {
+        let told = "a WebSocket begins with a request of HTTP/1.1";
+        return Err(no_websocket(told.to_owned()));
+    }
     let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &()).await;
-    let upgrade = upgrade.map_err(|rejection| {
-        Problem::new(
-            StatusCode::UPGRADE_REQUIRED,
-            "no-websocket",
-            foreign(&rejection.body_text()),
-        )
-        .header(
-            http::header::UPGRADE,
-            http::HeaderValue::from_static("websocket"),
-        )
-    })?;
+    let upgrade = upgrade.map_err(|it| no_websocket(foreign(&it.body_text())))?;
     if gateway.stop.is_cancelled() {
         return Err(stopping());
     }
@@ -92,6 +86,11 @@ struct Guest {
     place: OwnedSemaphorePermit,
     /// How much they may send.
     allowance: Allowance,
+}
+
+fn no_websocket(told: String) -> Problem {
+    Problem::new(StatusCode::UPGRADE_REQUIRED, "no-websocket", told)
+        .header(header::UPGRADE, HeaderValue::from_static("websocket"))
 }
 
 fn no_place() -> Problem {

@@ -123,7 +123,7 @@ async fn garbage_is_refused_and_costs_nobody_else_anything() {
         b"\0\0\0\0\0\0\0\0\r\n\r\n",
         b"GET\r\n\r\n",
         b"GET / HTTP/9.9\r\n\r\n",
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n",
         b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
         b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
         b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: nonsense\r\n\r\n",

@@ -17,6 +17,8 @@ mod following;
 #[cfg(test)]
 mod harness;
 #[cfg(test)]
+mod http2;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod schema;

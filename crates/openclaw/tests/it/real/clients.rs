@@ -1,6 +1,7 @@
 //! MCP clients that others wrote, with the agent as their tool.
 
 mod fastmcp;
+mod http2;
 mod openai;
 mod programs;
 

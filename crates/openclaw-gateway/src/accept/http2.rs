@@ -1,0 +1,220 @@
+//! A connection over HTTP/2: many requests at a time.
+//!
+//! They are answered by the task of their connection. So they end with it, and answers that are ready
+//! together are written together: with many calls in flight, writing costs more than calling.
+
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::pin::{Pin, pin};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody as _};
+use axum::response::Response;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
+use http::{HeaderValue, Method, Request, StatusCode, header};
+use hyper::body::Incoming;
+use hyper::rt::Executor;
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+use super::connection::{HEAD, HEAD_BYTES};
+use super::unread::Unread;
+use crate::entrance;
+use crate::state::Gateway;
+use crate::wire::{Allowance, UNREAD, Wire};
+
+/// How many requests may be under way over one connection; others wait for them.
+const MOST_REQUESTS: u32 = 128;
+/// How many of them may be taken back before we have seen them: all that may be under way.
+const MOST_RESETS: usize = MOST_REQUESTS as usize;
+/// How much of one request may come before it is read, and of all together.
+const WINDOW: u32 = 256 * 1024;
+const WINDOWS: u32 = 1024 * 1024;
+/// How much of an answer waits to be written.
+const SENDING: usize = 64 * 1024;
+/// How many requests are answered before others have their turn.
+const AT_ONCE: usize = 32;
+/// How often it is looked whether there is still somebody.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Answers what comes, until either side has enough.
+pub(super) async fn serve(wire: Wire<TcpStream>, from: IpAddr, gateway: Arc<Gateway>) {
+    let (streams, unread, is_blocked) = (Streams::default(), Unread::default(), wire.is_blocked());
+    let (shared, watching) = (Arc::clone(&gateway), unread.clone());
+    let answer = service_fn(move |request: Request<Incoming>| {
+        let (gateway, unread) = (Arc::clone(&shared), watching.clone());
+        async move {
+            let is_about_head = request.method() == Method::HEAD;
+            // What a connection may send is bounded for WebSockets, which there are none here.
+            let mut response = entrance::pass(gateway, request, from, Allowance::default()).await;
+            if is_about_head {
+                take_body(&mut response);
+            }
+            Ok::<_, Infallible>(response.map(|body| unread.watch(body)))
+        }
+    });
+    let connection = http2::Builder::new(streams.clone())
+        .max_concurrent_streams(MOST_REQUESTS)
+        // Whoever takes back all that was asked at once is no attacker: his other requests go on.
+        .max_pending_accept_reset_streams(MOST_RESETS)
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(WINDOWS)
+        .max_header_list_size(HEAD_BYTES.into())
+        .max_send_buf_size(SENDING)
+        .serve_connection(TokioIo::new(wire), answer);
+    let mut connection = pin!(connection);
+    let mut answering = Answering::new(streams);
+    let mut leaving = None;
+    let mut looks = interval_at(Instant::now() + LOOK, LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            // A peer that always has something to be read must not keep anybody from looking.
+            biased;
+            now = looks.tick() => {
+                if unread.since().is_some_and(|since| now - since >= UNREAD) {
+                    tracing::debug!("a peer does not read its answers");
+                    return;
+                }
+                let is_writing = is_blocked.load(Ordering::Relaxed);
+                let idle = answering.idle(now).filter(|_| !is_writing);
+                match leaving {
+                    // What was answered last may still be on its way.
+                    Some(since) if idle.is_some() && now - since >= UNREAD => return,
+                    None if idle.is_some_and(|idle| idle >= HEAD) => {
+                        connection.as_mut().graceful_shutdown();
+                        leaving = Some(now);
+                    }
+                    _ => {}
+                }
+            }
+            ended = std::future::poll_fn(|context| answering.poll(context, connection.as_mut())) => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection over HTTP/2 ended early");
+                }
+                return;
+            }
+            () = gateway.stop.cancelled(), if leaving.is_none() => {
+                // What is under way is answered; whoever owns this task leaves it a moment for that.
+                connection.as_mut().graceful_shutdown();
+                leaving = Some(Instant::now());
+            }
+        }
+    }
+}
+
+/// Leaves the head of an answer, which says how large the rest is. Over HTTP/1 that is done for us.
+fn take_body(response: &mut Response) {
+    let body = std::mem::replace(response.body_mut(), Body::empty());
+    // RFC 9110 §8.6: one that has no body in any case says nothing of its size.
+    let never_has_one = matches!(
+        response.status(),
+        StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED
+    );
+    if let Some(length) = body.size_hint().exact().filter(|_| !never_has_one) {
+        let headers = response.headers_mut();
+        headers
+            .entry(header::CONTENT_LENGTH)
+            .or_insert(HeaderValue::from(length));
+    }
+}
+
+/// A request that is being answered.
+type Stream = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Requests that have come and are not taken up yet.
+#[derive(Clone, Default)]
+struct Streams(Arc<Mutex<Vec<Stream>>>);
+
+impl Streams {
+    fn lock(&self) -> MutexGuard<'_, Vec<Stream>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> Vec<Stream> {
+        std::mem::take(&mut *self.lock())
+    }
+}
+
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
+    fn execute(&self, stream: F) {
+        // A mistake in one answer must not take the others of its connection along.
+        let stream = AssertUnwindSafe(stream).catch_unwind();
+        let stream = stream.map(|answered| {
+            if answered.is_err() {
+                tracing::error!("an answer over HTTP/2 made the gateway panic");
+            }
+        });
+        self.lock().push(Box::pin(stream));
+    }
+}
+
+/// The requests of a connection that are under way.
+struct Answering {
+    new: Streams,
+    under_way: FuturesUnordered<Stream>,
+    /// When there was one last.
+    busy: Instant,
+}
+
+impl Answering {
+    fn new(new: Streams) -> Self {
+        Self {
+            new,
+            under_way: FuturesUnordered::new(),
+            busy: Instant::now(),
+        }
+    }
+
+    /// Goes on with all of them, and with the connection, until it ends.
+    fn poll(
+        &mut self,
+        context: &mut Context<'_>,
+        mut connection: Pin<&mut impl Future<Output = hyper::Result<()>>>,
+    ) -> Poll<hyper::Result<()>> {
+        loop {
+            let mut answered = 0;
+            while let Poll::Ready(Some(())) = self.under_way.poll_next_unpin(context) {
+                answered += 1;
+                if answered == AT_ONCE {
+                    context.waker().wake_by_ref();
+                    break;
+                }
+            }
+            // Behind them, so that it finds all answers that are ready.
+            if let Poll::Ready(ended) = connection.as_mut().poll(context) {
+                return Poll::Ready(ended);
+            }
+            let new = self.new.take();
+            if new.is_empty() {
+                return Poll::Pending;
+            }
+            self.busy = Instant::now();
+            self.under_way.extend(new);
+        }
+    }
+
+    /// For how long there has been none; nothing while there is one.
+    fn idle(&mut self, now: Instant) -> Option<Duration> {
+        if self.under_way.is_empty() {
+            return Some(now - self.busy);
+        }
+        self.busy = now;
+        None
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        // Each of them holds the list that it is in.
+        drop(self.new.take());
+    }
+}

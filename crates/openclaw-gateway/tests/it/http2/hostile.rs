@@ -1,0 +1,493 @@
+//! Peers that send too much, too little, too slowly, or anything but HTTP/2; and such as don't read.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use h2::client::Builder;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::peer::{Peer, answer, get, post, rest};
+use crate::harness::{Running, SOON, Wanted, until};
+use crate::schema;
+
+/// How HTTP/2 begins, with settings that say nothing.
+const BEGINNING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+
+/// A frame as it travels.
+fn frame(kind: u8, flags: u8, stream: u32, content: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(content.len()).unwrap().to_be_bytes();
+    let stream = stream.to_be_bytes();
+    [&length[1..], &[kind, flags], &stream, content].concat()
+}
+
+/// The kinds of frames that were read, and what they hold.
+fn frames(mut read: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    std::iter::from_fn(move || {
+        let head = read.first_chunk::<9>()?;
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+        let end = 9 + usize::try_from(length).unwrap();
+        let content = read.get(9..end)?;
+        read = &read[end..];
+        Some((head[3], content))
+    })
+}
+
+#[tokio::test]
+async fn what_is_too_large_is_refused() {
+    let gateway = Running::start().await;
+    let peer = Peer::connect(gateway.address).await;
+    let mut announced = post("/api/mcp/refresh");
+    let length = ((1 << 20) + 1).to_string().parse().unwrap();
+    announced.headers_mut().insert("content-length", length);
+    let (response, mut body) = peer.begin(announced, false).await;
+    // Whether it is still read depends on who is faster.
+    let _ = body.send_data(Bytes::from(vec![b' '; (1 << 20) + 1]), true);
+    let refused = answer(response).await;
+    assert_eq!((refused.status(), &*refused.code()), (413, "too-large"));
+
+    let (response, mut body) = peer.begin(post("/api/mcp/refresh"), false).await;
+    let _ = body.send_data(Bytes::from(vec![b' '; 2 << 20]), true);
+    let refused = answer(response).await;
+    assert_eq!((refused.status(), &*refused.code()), (413, "too-large"));
+
+    let mut large = get("/health");
+    let filler = "x".repeat(40_000).parse().unwrap();
+    large.headers_mut().insert("x-filler", filler);
+    assert_eq!(peer.ask(large).await.status(), 431);
+    assert_eq!(peer.call("echo").await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_refusal_is_read_even_by_those_who_still_send() {
+    let gateway = Running::start().await;
+    let peer = Peer::connect(gateway.address).await;
+    let mut stranger = post("/api/mcp/call");
+    stranger.headers_mut().remove("authorization");
+    let (response, mut body) = peer.begin(stranger, false).await;
+    let _ = body.send_data(Bytes::from(vec![b'x'; 8 << 20]), true);
+    assert_eq!(answer(response).await.status(), 401);
+    assert_eq!(peer.call("echo").await.status(), 200);
+}
+
+#[tokio::test]
+async fn requests_beyond_the_most_wait_for_room() {
+    let gateway = Running::start().await;
+    let peer = Peer::connect(gateway.address).await;
+    let engine = Arc::clone(&gateway.engine);
+    // Until the settings of the gateway have come, nothing is known of a limit.
+    peer.call("echo").await;
+    let mut hanging = Vec::new();
+    for _ in 0..128 {
+        hanging.push(peer.begin_call("hang").await);
+    }
+    until("the calls", || engine.hanging.load(Ordering::SeqCst) == 128).await;
+    let (response, mut body) = peer.begin(post("/api/mcp/call"), false).await;
+    body.send_data(r#"{"tool":"echo"}"#.into(), true).unwrap();
+    let mut response = std::pin::pin!(answer(response));
+    let early = timeout(Duration::from_millis(100), &mut response).await;
+    assert!(early.is_err(), "there was room for one more");
+    hanging.pop();
+    assert_eq!(response.await.status(), 200);
+    // Others have connections of their own.
+    assert_eq!(gateway.ask("GET", "/health", &[], "").await.status, 200);
+}
+
+#[tokio::test]
+async fn garbage_ends_its_connection_and_costs_nobody_else_anything() {
+    let gateway = Running::start().await;
+    let steady = Peer::connect(gateway.address).await;
+    let with = |frame: Vec<u8>| [BEGINNING, &frame].concat();
+    for garbage in [
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nGET / HTTP/1.1\r\n\r\n".to_vec(),
+        // Headers that can't be unpacked, of no stream, of one that is the server's to begin.
+        with(frame(1, 5, 1, b"\xff\xff\xff\xff\xff\xff")),
+        with(frame(1, 5, 0, b"\x82")),
+        with(frame(1, 5, 2, b"\x82")),
+        // Data of a stream that nobody began, a window that overflows, settings of half a size.
+        with(frame(0, 1, 1, b"data")),
+        with(frame(8, 0, 0, &u32::MAX.to_be_bytes())),
+        with(frame(4, 0, 0, b"half")),
+        // More of headers that never began, and a frame that is larger than any may be.
+        with(frame(9, 4, 1, b"\x82")),
+        with(b"\xff\xff\xff\x00\x00\x00\x00\x00\x01".to_vec()),
+    ] {
+        let mut client = gateway.client().await;
+        client.send(&garbage).await;
+        client.rest().await;
+        assert_eq!(steady.call("echo").await.status(), 200, "{garbage:?}");
+    }
+}
+
+#[tokio::test]
+async fn headers_without_end_are_not_kept() {
+    let gateway = Running::start().await;
+    let mut client = gateway.client().await;
+    client.send(BEGINNING).await;
+    client.send(frame(1, 0, 1, b"\x82\x86\x84")).await;
+    // The name and the value of a header, again and again.
+    let field = [b"\x00\x01x\x7e".as_slice(), &[b'y'; 126]].concat();
+    let more = frame(9, 0, 1, &field.repeat(100));
+    let mut sent = 0;
+    let sending = async {
+        for _ in 0..10_000 {
+            if client.stream.write_all(&more).await.is_err() {
+                break;
+            }
+            sent += more.len();
+        }
+    };
+    timeout(SOON, sending).await.expect("it is still read");
+    client.rest().await;
+    assert!(sent < 64 << 20, "{sent} bytes were taken");
+    assert_eq!(gateway.ask("GET", "/health", &[], "").await.status, 200);
+}
+
+/// `GET /` of `localhost`, whole.
+fn page(stream: u32) -> Vec<u8> {
+    frame(1, 5, stream, b"\x82\x86\x84\x41\x09localhost")
+}
+
+/// Nobody wants the answer any longer.
+fn reset(stream: u32) -> Vec<u8> {
+    frame(3, 0, stream, &8_u32.to_be_bytes())
+}
+
+#[tokio::test]
+async fn one_that_takes_back_all_that_it_asked_at_once_is_answered_what_it_asks_next() {
+    let gateway = Running::start().await;
+    let client = gateway.client().await;
+    let (mut reading, mut writing) = tokio::io::split(client.stream.into_inner());
+    let mut together = BEGINNING.to_vec();
+    for stream in (1..256).step_by(2) {
+        together.extend([page(stream), reset(stream)].concat());
+    }
+    together.extend(page(257));
+    writing.write_all(&together).await.unwrap();
+    let mut read = Vec::new();
+    let answered = async {
+        while !frames(&read).any(|(kind, _)| kind == 1) {
+            assert_ne!(reading.read_buf(&mut read).await.unwrap(), 0, "{read:?}");
+        }
+    };
+    timeout(SOON, answered).await.expect("no answer");
+    assert!(!frames(&read).any(|(kind, _)| kind == 7), "sent away");
+}
+
+#[tokio::test]
+async fn one_that_begins_and_resets_without_end_is_sent_away() {
+    /// RFC 9113 §7.
+    const ENHANCE_YOUR_CALM: &[u8] = &[0, 0, 0, 11];
+    let gateway = Running::start().await;
+    let client = gateway.client().await;
+    let (mut reading, mut writing) = tokio::io::split(client.stream.into_inner());
+    let sending = async {
+        writing.write_all(BEGINNING).await.unwrap();
+        for number in 0..1_000_000 {
+            let stream = number * 2 + 1;
+            let both = [page(stream), reset(stream)].concat();
+            if writing.write_all(&both).await.is_err() {
+                return true;
+            }
+        }
+        false
+    };
+    let mut read = Vec::new();
+    let hearing = async {
+        let _ = reading.read_to_end(&mut read).await;
+    };
+    let both = async { tokio::join!(sending, hearing) };
+    let (is_cut_off, ()) = timeout(SOON, both).await.expect("it is still there");
+    assert!(is_cut_off, "it may go on for ever");
+    // Where it was still sending, it may have lost what was said to it last.
+    let goodbye = frames(&read).find(|(kind, _)| *kind == 7);
+    if let Some((_, content)) = goodbye {
+        assert_eq!(&content[4..8], ENHANCE_YOUR_CALM, "{content:?}");
+    }
+    assert_eq!(gateway.ask("GET", "/health", &[], "").await.status, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn half_a_beginning_is_not_waited_for_without_end() {
+    let gateway = Running::start().await;
+    for (half, least, most) in [
+        (&BEGINNING[..0], 9, 12),
+        (&BEGINNING[..7], 1, 3),
+        // One that says no goodbye either is left half a minute more.
+        (&BEGINNING[..24], 9, 42),
+        (BEGINNING, 9, 42),
+    ] {
+        let mut client = gateway.client().await;
+        client.send(half).await;
+        let began = Instant::now();
+        let mut rest = Vec::new();
+        let _ = client.stream.read_to_end(&mut rest).await;
+        let waited = began.elapsed().as_secs();
+        assert!((least..=most).contains(&waited), "{half:?}: {waited}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn half_a_head_is_waited_for_no_longer_than_silence() {
+    let gateway = Running::start().await;
+    let mut client = gateway.client().await;
+    client.send(BEGINNING).await;
+    client.send(frame(1, 0, 1, b"\x82\x86\x84")).await;
+    let began = Instant::now();
+    let mut rest = Vec::new();
+    let _ = client.stream.read_to_end(&mut rest).await;
+    let waited = began.elapsed().as_secs();
+    assert!((9..=42).contains(&waited), "{waited}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_without_requests_is_told_to_go_after_ten_seconds() {
+    let gateway = Running::start().await;
+    let peer = Peer::connect(gateway.address).await;
+    assert_eq!(peer.call("echo").await.status(), 200);
+    let began = Instant::now();
+    peer.closed().await.unwrap();
+    let waited = began.elapsed().as_secs();
+    assert!((9..=12).contains(&waited), "{waited}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_asks_now_and_then_stays() {
+    let gateway = Running::start().await;
+    let peer = Peer::connect(gateway.address).await;
+    for _ in 0..10 {
+        assert_eq!(peer.call("echo").await.status(), 200);
+        sleep(Duration::from_secs(8)).await;
+    }
+    let hanging = peer.begin_call("hang").await;
+    sleep(Duration::from_mins(5)).await;
+    assert_eq!(peer.call("echo").await.status(), 200);
+    drop(hanging);
+}
+
+#[tokio::test(start_paused = true)]
+async fn half_a_body_is_waited_for_half_a_minute() {
+    let gateway = Running::start().await;
+    let peer = Peer::connect(gateway.address).await;
+    let (response, mut body) = peer.begin(post("/api/mcp/call"), false).await;
+    body.send_data("{".into(), false).unwrap();
+    let began = Instant::now();
+    let response = response.await.unwrap();
+    assert_eq!(response.status(), 408);
+    let waited = began.elapsed();
+    assert!((29..=32).contains(&waited.as_secs()), "{waited:?}");
+    assert_eq!(peer.call("echo").await.status(), 200);
+}
+
+/// How much of a stream may come before it is read.
+const WINDOW: usize = 64 * 1024;
+
+/// A peer that reads what comes over its connection, but not what comes in one of its streams.
+async fn selective(gateway: &Running) -> Peer {
+    let mut builder = Builder::new();
+    builder.initial_connection_window_size(1 << 30);
+    builder.initial_window_size(WINDOW.try_into().unwrap());
+    Peer::with(gateway.address, &builder).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_does_not_read_an_answer_is_cut_off_after_half_a_minute() {
+    let gateway = Running::start().await;
+    let peer = selective(&gateway).await;
+    let unread = peer.begin_call("large").await.await.unwrap();
+    let began = Instant::now();
+    // Whatever else it does.
+    while peer.requests.clone().ready().await.is_ok() {
+        let Ok((response, mut body)) = peer
+            .requests
+            .clone()
+            .send_request(post("/api/mcp/call"), false)
+        else {
+            break;
+        };
+        let _ = body.send_data(r#"{"tool":"echo"}"#.into(), true);
+        let _ = response.await;
+        sleep(Duration::from_secs(1)).await;
+        assert!(began.elapsed().as_secs() < 60, "it is still there");
+    }
+    let waited = began.elapsed().as_secs();
+    assert!((29..=33).contains(&waited), "{waited}");
+    assert!(rest(unread.into_body()).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_leaves_the_end_of_an_answer_is_cut_off_as_well() {
+    const LEFT: usize = 10 * 1024;
+    let gateway = Running::start().await;
+    let peer = selective(&gateway).await;
+    let response = peer.begin_call("large").await.await.unwrap();
+    let length = response.headers()["content-length"].to_str().unwrap();
+    let length: usize = length.parse().unwrap();
+    let mut body = response.into_body();
+    let (mut taken, mut released) = (0, 0);
+    let may_come = length - LEFT;
+    while taken < may_come {
+        let part = body.data().await.expect("the end").unwrap();
+        taken += part.len();
+        // The window is so large that exactly this may still come.
+        let release = part.len().min(may_come - WINDOW - released);
+        body.flow_control().release_capacity(release).unwrap();
+        released += release;
+    }
+    let began = Instant::now();
+    let ended = async {
+        loop {
+            // It is never without a request for long, and what is said to these needs no window.
+            let mut head = get("/health");
+            *head.method_mut() = http::Method::HEAD;
+            let Ok(mut requests) = peer.requests.clone().ready().await else {
+                break;
+            };
+            let Ok((response, _)) = requests.send_request(head, true) else {
+                break;
+            };
+            if response.await.is_err() {
+                break;
+            }
+            sleep(Duration::from_secs(5)).await;
+        }
+    };
+    timeout(Duration::from_mins(2), ended)
+        .await
+        .expect("it is still there");
+    let waited = began.elapsed().as_secs();
+    assert!((29..=40).contains(&waited), "{waited}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_reads_slowly_is_waited_for() {
+    let gateway = Running::start().await;
+    let peer = selective(&gateway).await;
+    let response = peer.begin_call("large").await.await.unwrap();
+    let mut body = response.into_body();
+    let mut length = 0;
+    for _ in 0..6 {
+        let mut taken = 0;
+        while taken < 64 * 1024 {
+            let part = body.data().await.expect("the end").unwrap();
+            taken += part.len();
+        }
+        length += taken;
+        sleep(Duration::from_secs(25)).await;
+        body.flow_control().release_capacity(taken).unwrap();
+    }
+    length += rest(body).await.unwrap().len();
+    assert!(length > 12 << 20, "{length}");
+}
+
+#[tokio::test]
+async fn one_that_reads_none_of_many_large_answers_can_not_have_all_of_them_kept() {
+    // Two fit, of 13 MiB each.
+    let wanted = Wanted {
+        answers_mebibytes: 30,
+        ..Wanted::default()
+    };
+    let gateway = Running::with(wanted).await;
+    let peer = Peer::connect(gateway.address).await;
+    let mut unread = Vec::new();
+    for _ in 0..3 {
+        unread.push(peer.begin_call("large").await);
+    }
+    let mut statuses = Vec::new();
+    let mut kept = Vec::new();
+    for response in unread {
+        let (head, body) = timeout(SOON, response).await.unwrap().unwrap().into_parts();
+        statuses.push(head.status.as_u16());
+        // Dropping it would say that nobody wants it.
+        kept.push(body);
+    }
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 200, 500]);
+    // What is small is answered meanwhile, and what is large once nothing is kept any longer.
+    let next = Peer::connect(gateway.address).await;
+    assert_eq!(next.call("echo").await.status(), 200);
+    let lost = gateway.post("/api/mcp/call", r#"{"tool":"large"}"#).await;
+    schema::check("post", "/api/mcp/call", &lost);
+    assert_eq!(lost.json()["error"]["code"], "answer-lost");
+    assert_eq!(lost.header("x-should-retry"), Some("false"));
+    peer.connection.abort();
+    assert_eq!(next.call("large").await.status(), 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_lets_nothing_be_sent_is_cut_off_though_it_has_no_token() {
+    let gateway = Running::start().await;
+    let peer = Peer::with(gateway.address, Builder::new().initial_window_size(0)).await;
+    let mut request = get("/api/status");
+    request.headers_mut().remove("authorization");
+    let (response, _) = peer.begin(request, true).await;
+    let response = response.await.unwrap();
+    assert_eq!(response.status(), 401);
+    let began = Instant::now();
+    assert!(rest(response.into_body()).await.is_err());
+    let waited = began.elapsed().as_secs();
+    assert!((29..=42).contains(&waited), "{waited}");
+}
+
+/// Frames that each want an answer or nothing at all, over and over.
+fn floods() -> [(&'static str, Vec<u8>); 3] {
+    [
+        ("pings", frame(6, 0, 0, b"12345678")),
+        ("settings", frame(4, 0, 0, b"")),
+        ("empty parts", frame(0, 0, 1, b"")),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_floods_and_does_not_read_is_not_read_any_longer() {
+    for (name, content) in floods() {
+        let gateway = Running::start().await;
+        let mut client = gateway.client().await;
+        client.send(BEGINNING).await;
+        // A request whose body goes on.
+        let head = b"\x83\x86\x84\x41\x09localhost";
+        client.send(frame(1, 4, 1, head)).await;
+        let many = content.repeat(1_000);
+        let mut sent = 0;
+        let sending = async {
+            while client.stream.write_all(&many).await.is_ok() {
+                sent += many.len();
+                assert!(sent < 64 << 20, "{name}: it is read without end");
+            }
+        };
+        let ended = timeout(Duration::from_mins(2), sending).await;
+        assert!(ended.is_ok(), "{name}: it is still there");
+        assert_eq!(gateway.ask("GET", "/health", &[], "").await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn one_that_floods_does_not_keep_the_gateway_from_stopping() {
+    for (name, content) in floods() {
+        let gateway = Running::start().await;
+        let client = gateway.client().await;
+        let (mut reading, mut writing) = tokio::io::split(client.stream.into_inner());
+        let flooding = tokio::spawn(async move {
+            writing.write_all(BEGINNING).await.unwrap();
+            let many = content.repeat(1_000);
+            while writing.write_all(&many).await.is_ok() {}
+        });
+        let hearing = tokio::spawn(async move {
+            let mut sink = tokio::io::sink();
+            let _ = tokio::io::copy(&mut reading, &mut sink).await;
+        });
+        // It is there, and is being read.
+        assert_eq!(gateway.ask("GET", "/health", &[], "").await.status, 200);
+        let began = Instant::now();
+        gateway.stop().await;
+        assert!(
+            began.elapsed() < Duration::from_secs(3),
+            "{name}: {:?}",
+            began.elapsed()
+        );
+        timeout(SOON, hearing).await.unwrap().unwrap();
+        flooding.abort();
+    }
+}
