@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from . import http2
 from .house import House
 from .wire import DEADLINE, Address, Connection, Lost, WebSocket
 
@@ -32,6 +33,8 @@ FRAGILE = ["crashing", "dying", "mute", "extra0", "extra1", "extra2"]
 KINDS = [
     "calls over HTTP, answered",
     "calls over HTTP, a clean error",
+    "calls over HTTP/2, answered",
+    "calls over HTTP/2, taken back",
     "calls of commands, answered",
     "calls of commands, a clean error",
     "calls over WebSockets, answered",
@@ -50,6 +53,9 @@ LATE = 3 * DEADLINE
 # How long a caller rests between two questions, at most.
 REST = 0.05
 MOST_BREACHES = 50
+# How many calls share a connection over HTTP/2, at most, and how often they do before there is another one.
+TOGETHER = 24
+ROUNDS = 40
 
 
 class Tally:
@@ -87,7 +93,8 @@ class Callers:
     def crowd(self) -> list[Callable[[asyncio.Event], Awaitable[None]]]:
         """Thirty-two callers."""
         return (
-            [self.over(self.sound_call)] * 10
+            [self.over(self.sound_call)] * 8
+            + [self.sharing] * 2
             + [self.over(self.paced_call)] * 4
             + [self.over(self.fragile_call)] * 6
             + [self.over(self.command)] * 4
@@ -116,6 +123,42 @@ class Callers:
 
         return run
 
+    async def sharing(self, until: asyncio.Event) -> None:
+        """A caller with many calls under way over one connection, some of which are taken back."""
+        while not until.is_set():
+            connection = None
+            try:
+                connection = await http2.Connection.open(self.address)
+                for _ in range(self.chance.randrange(1, ROUNDS)):
+                    if not until.is_set():
+                        await self.at_once(connection)
+            except (Lost, OSError, TimeoutError) as error:
+                self.tally.breach(f"HTTP/2: {type(error).__name__}: {error}")
+                await asyncio.sleep(1)
+            finally:
+                if connection is not None:
+                    connection.close()
+
+    async def at_once(self, connection: http2.Connection) -> None:
+        wanted: dict[int, tuple[str, str]] = {}
+        unwanted = []
+        for _ in range(self.chance.randrange(1, TOGETHER)):
+            if self.chance.random() < 0.2:
+                body = {"tool": "paced/sleep", "arguments": {"ms": 700}}
+                unwanted.append(connection.begin("/api/mcp/call", body))
+            else:
+                server, message = self.chance.choice(SOUND), self.message()
+                body = {"tool": f"{server}/echo", "arguments": {"message": message}}
+                wanted[connection.begin("/api/mcp/call", body)] = (server, message)
+        # At once, before they have been seen, or while they are under way.
+        await asyncio.sleep(self.chance.choice([0, 0.05]))
+        for at in unwanted:
+            connection.take_back(at)
+            self.tally.count("calls over HTTP/2, taken back")
+        for at, (server, message) in wanted.items():
+            status, said = await connection.answer(at)
+            self.expect(server, status, said, message, "calls over HTTP/2, answered")
+
     def message(self) -> str:
         """A text that nobody else sends."""
         return f"soak {next(self.numbers)} " + "x" * self.chance.choice([0, 10, 2000])
@@ -135,9 +178,16 @@ class Callers:
         status, said = await self.call(connection, "paced/sleep", {"ms": time})
         self.expect("paced", status, said, f"slept {time} ms")
 
-    def expect(self, server: str, status: int, said: Any, text: str) -> None:
+    def expect(
+        self,
+        server: str,
+        status: int,
+        said: Any,
+        text: str,
+        counts_as: str = "calls over HTTP, answered",
+    ) -> None:
         if status == 200 and not said.get("isError") and text_of(said) == text:
-            self.tally.count("calls over HTTP, answered")
+            self.tally.count(counts_as)
         else:
             self.tally.breach(f"{server}: status {status}: {json.dumps(said)[:400]}")
 

@@ -7,7 +7,7 @@ import time
 import unittest
 from pathlib import Path
 
-from soaking import options
+from soaking import http2, options
 from soaking.callers import KINDS, Tally, text_of
 from soaking.house import first_line
 from soaking.samples import Sample, below, sample
@@ -210,6 +210,62 @@ class Wire(unittest.TestCase):
     def test_an_answer_that_is_no_json_is_lost(self) -> None:
         with self.assertRaises(Lost):
             self.ask(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{").json()
+
+
+class OverHttp2(unittest.TestCase):
+    def ask(self, said: bytes, count: int = 1):
+        """The answers to so many requests of a server that says this, or what is raised."""
+
+        async def run():
+            async def answer(reader, writer) -> None:
+                await reader.readexactly(len(http2.BEGINNING))
+                writer.write(said)
+                await writer.drain()
+                writer.close()
+
+            server = await asyncio.start_server(answer, "127.0.0.1", 0)
+            port = server.sockets[0].getsockname()[1]
+            connection = await http2.Connection.open(Address("127.0.0.1", port, "token"))
+            try:
+                begun = [connection.begin("/", {}) for _ in range(count)]
+                return [await connection.answer(at) for at in begun]
+            finally:
+                connection.close()
+                server.close()
+
+        return asyncio.run(run())
+
+    def answer(self, stream: int, status: int, body: bytes) -> bytes:
+        frames = http2.frame(http2.HEADERS, http2.END_OF_HEADERS, stream, bytes([0x80 | status]))
+        for at in range(len(body)):
+            end = http2.END_OF_STREAM if at + 1 == len(body) else 0
+            frames += http2.frame(http2.DATA, end, stream, body[at : at + 1])
+        return frames
+
+    def test_answers_are_told_apart_in_whatever_order_they_come(self) -> None:
+        said = http2.frame(http2.SETTINGS, 0, 0) + http2.frame(http2.PING, 0, 0, b"12345678")
+        said += self.answer(3, 13, b"[3]") + self.answer(1, 8, b"[1]")
+        self.assertEqual(self.ask(said, 2), [(200, [1]), (404, [3])])
+
+    def test_what_is_not_answered_is_lost_and_says_why(self) -> None:
+        goodbye = http2.frame(http2.GOODBYE, 0, 0, bytes(7) + b"\x0b")
+        reset = http2.frame(http2.RESET, 0, 1, bytes(3) + b"\x08")
+        for said, why in [
+            (goodbye, "goodbye with code 11"),
+            (reset, "reset with code 8"),
+            (self.answer(1, 8, b"{}")[:-1], "the connection has ended"),
+            (self.answer(1, 8, b"{"), "no JSON"),
+        ]:
+            with self.assertRaisesRegex(Lost, why):
+                self.ask(said)
+
+    def test_numbers_are_written_as_they_are_read(self) -> None:
+        # RFC 7541, appendix C.1.
+        self.assertEqual(http2.number(10, 5, 0), b"\x0a")
+        self.assertEqual(http2.number(1337, 5, 0), b"\x1f\x9a\x0a")
+        self.assertEqual(http2.status_of(b"\x3f\xe1\x1f\x88"[3:]), 200)
+        self.assertEqual(http2.status_of(b"\x20\x88"), 200)
+        self.assertEqual(http2.status_of(b"\x08\x03503"), 0)
 
 
 class Options(unittest.TestCase):

@@ -55,41 +55,42 @@ pub(crate) fn measure(sheet: &mut Sheet) {
             rate: middle(rounds.rates.clone()),
         });
     }
-    judge(sheet, &measured[0], &measured[1]);
-    let share_of = |at: usize| share(&measured[0].rates, &measured[at].rates);
-    let at_once = share_of(2);
-    sheet.judge(
-        "the same over one WebSocket",
-        &percent(at_once),
-        "50 %",
-        at_once >= 0.5,
+    let [limit, one, two, at_once, least, ..] = &measured[..] else {
+        unreachable!("all ways were measured")
+    };
+    judge_delay(
+        sheet,
+        "p50 of a call over HTTP/1.1, more than over the pipe",
+        limit,
+        one,
     );
+    judge_delay(sheet, "the same over HTTP/2", limit, two);
+    judge_rate(
+        sheet,
+        "calls a second with 16 in flight over HTTP/1.1, of the pipe's",
+        limit,
+        one,
+    );
+    judge_rate(sheet, "the same over HTTP/2", limit, two);
+    judge_rate(sheet, "the same over one WebSocket", limit, at_once);
     sheet.say(
-        "the same of the least that a gateway can do",
-        &percent(share_of(3)),
+        "the same of the least that a gateway can do over HTTP/1.1",
+        &percent(share(&limit.rates, &least.rates)),
     );
 }
 
-/// Ours beside the limit, each round by itself: what disturbs a round disturbs both.
-fn judge(sheet: &mut Sheet, limit: &Rounds, ours: &Rounds) {
+/// How much longer a call takes than over the limit, each round by itself: what disturbs a round disturbs both.
+fn judge_delay(sheet: &mut Sheet, what: &str, limit: &Rounds, ours: &Rounds) {
     let both = limit.halves.iter().zip(&ours.halves);
-    let more = median(
-        both.map(|(limit, ours)| ours.saturating_sub(*limit))
-            .collect(),
-    );
-    sheet.judge(
-        "p50 of a call over HTTP, more than over the pipe",
-        &millis(more),
-        "0.3 ms",
-        more <= BUDGET,
-    );
+    let more = both.map(|(limit, ours)| ours.saturating_sub(*limit));
+    let more = median(more.collect());
+    sheet.judge(what, &millis(more), "0.3 ms", more <= BUDGET);
+}
+
+/// What part of the limit's calls are made, each round by itself, too.
+fn judge_rate(sheet: &mut Sheet, what: &str, limit: &Rounds, ours: &Rounds) {
     let share = share(&limit.rates, &ours.rates);
-    sheet.judge(
-        "calls a second with 16 in flight, of the pipe's",
-        &percent(share),
-        "50 %",
-        share >= 0.5,
-    );
+    sheet.judge(what, &percent(share), "50 %", share >= 0.5);
 }
 
 /// What part of the limit's calls a way makes.

@@ -9,9 +9,9 @@ use openclaw_testkit::leaks::wait_until;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
+use crate::conversation::Door;
 use crate::keep_alive::{Address, Exchange};
 use crate::process::Running;
-use crate::websocket::Door;
 
 /// How long servers may take to be ready; those of Node start one after the other on a small machine.
 const CONNECTING: Duration = Duration::from_mins(2);
@@ -93,7 +93,7 @@ impl Gateway {
         self.running.pid()
     }
 
-    /// Where `tool` can be called over a WebSocket.
+    /// Where `tool` can be called over a connection that calls share.
     pub(crate) fn door(&self, tool: &str, expected: &str) -> Door {
         Door {
             authority: self.address.clone(),

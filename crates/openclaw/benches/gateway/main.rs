@@ -18,9 +18,13 @@ mod calls;
 #[cfg(target_os = "linux")]
 mod commands;
 #[cfg(target_os = "linux")]
+mod conversation;
+#[cfg(target_os = "linux")]
 mod crowd;
 #[cfg(target_os = "linux")]
 mod gateway;
+#[cfg(target_os = "linux")]
+mod http2;
 #[cfg(target_os = "linux")]
 mod keep_alive;
 #[cfg(target_os = "linux")]
