@@ -5,12 +5,14 @@ mod crowd;
 mod http1;
 mod http2;
 mod outage;
+mod spare;
 mod unread;
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use openclaw_link::{Listener, Service};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -20,8 +22,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::serve::GRACE;
 use crate::state::Gateway;
+use connection::{REFUSAL, SHORT_REFUSAL};
 use crowd::Crowd;
 use outage::Outage;
+use spare::Spare;
 
 /// How many connections over HTTP there may be at a time.
 const MOST_CONNECTIONS: usize = 1_024;
@@ -41,6 +45,7 @@ pub(crate) async fn http(listener: TcpListener, gateway: Arc<Gateway>) {
     let refusals = Arc::new(Semaphore::new(MOST_REFUSALS));
     let mut tasks = JoinSet::new();
     let mut outage = Outage::new("HTTP");
+    let mut spare = Spare::new();
     loop {
         let accepted = tokio::select! {
             biased;
@@ -50,12 +55,22 @@ pub(crate) async fn http(listener: TcpListener, gateway: Arc<Gateway>) {
         };
         let (stream, from) = match accepted {
             Ok(accepted) => accepted,
+            Err(error) if is_of_the_peer(&error) => continue,
             Err(error) => {
-                wait_out(&mut outage, &error, &gateway.stop).await;
+                let refused = async {
+                    if let Some(Ok((stream, _))) = listener.accept().now_or_never() {
+                        connection::refuse(stream, SHORT_REFUSAL, gateway.stop.clone()).await;
+                    }
+                };
+                outage.failed(&error);
+                if !spare.lend(&error, refused).await {
+                    wait(&gateway.stop).await;
+                }
                 continue;
             }
         };
         outage.succeeded();
+        spare.refill();
         // Answers are written whole; waiting for more to send only makes them late.
         let _ = stream.set_nodelay(true);
         let counted = crowd.enter(from.ip());
@@ -71,7 +86,7 @@ pub(crate) async fn http(listener: TcpListener, gateway: Arc<Gateway>) {
             let stop = gateway.stop.clone();
             tasks.spawn(async move {
                 let _room = permit;
-                connection::refuse(stream, stop).await;
+                connection::refuse(stream, REFUSAL, stop).await;
             });
         }
     }
@@ -84,6 +99,7 @@ pub(crate) async fn socket(mut listener: Listener, service: Arc<Service>, stop: 
     let room = Arc::new(Semaphore::new(MOST_CALLERS));
     let mut tasks = JoinSet::new();
     let mut outage = Outage::new("the socket");
+    let mut spare = Spare::new();
     loop {
         let accepted = tokio::select! {
             biased;
@@ -97,12 +113,19 @@ pub(crate) async fn socket(mut listener: Listener, service: Arc<Service>, stop: 
         };
         let caller = match accepted {
             Ok(caller) => caller,
+            Err(error) if is_of_the_peer(&error) => continue,
             Err(error) => {
-                wait_out(&mut outage, &error, &stop).await;
+                // Whoever is dropped sees the connection closed, and says that the gateway can't be reached.
+                let refused = async { drop(listener.accept().now_or_never()) };
+                outage.failed(&error);
+                if !spare.lend(&error, refused).await {
+                    wait(&stop).await;
+                }
                 continue;
             }
         };
         outage.succeeded();
+        spare.refill();
         // One that finds no room is dropped, and sees the connection closed.
         if let Ok(permit) = Arc::clone(&room).try_acquire_owned() {
             let service = Arc::clone(&service);
@@ -151,15 +174,11 @@ async fn end(mut tasks: JoinSet<()>) {
     }
 }
 
-/// Tells of an outage once, and waits a moment: trying at once again would take a whole core.
-async fn wait_out(outage: &mut Outage, error: &io::Error, stop: &CancellationToken) {
-    if is_of_the_peer(error) {
-        return;
-    }
-    outage.failed(error);
+/// Waits a moment: trying at once again would take a whole core.
+async fn wait(stop: &CancellationToken) {
     tokio::select! {
         () = stop.cancelled() => {}
-        () = tokio::time::sleep(PAUSE) => {}
+        () = sleep(PAUSE) => {}
     }
 }
 

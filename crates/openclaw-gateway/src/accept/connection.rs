@@ -22,7 +22,9 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// How long that beginning may take once it has begun.
 const BEGINNING: Duration = Duration::from_secs(2);
 /// How long somebody is told that there is no room.
-const REFUSAL: Duration = Duration::from_secs(2);
+pub(super) const REFUSAL: Duration = Duration::from_secs(2);
+/// The same where others wait for being told behind him.
+pub(super) const SHORT_REFUSAL: Duration = Duration::from_millis(50);
 
 /// Answers what comes over a connection, until either side has enough.
 pub(super) async fn serve(stream: TcpStream, from: IpAddr, gateway: Arc<Gateway>) {
@@ -50,7 +52,7 @@ pub(super) async fn serve(stream: TcpStream, from: IpAddr, gateway: Arc<Gateway>
 }
 
 /// Tells somebody that there is no room.
-pub(super) async fn refuse(stream: TcpStream, stop: CancellationToken) {
+pub(super) async fn refuse(stream: TcpStream, patience: Duration, stop: CancellationToken) {
     const BODY: &str = r#"{"error":{"code":"too-many-connections","message":"there are as many connections as there may be"}}"#;
     let answer = format!(
         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
@@ -62,5 +64,5 @@ pub(super) async fn refuse(stream: TcpStream, stop: CancellationToken) {
         wire.write_all(answer.as_bytes()).await?;
         wire.shutdown().await
     };
-    let _ = timeout(REFUSAL, told).await;
+    let _ = timeout(patience, told).await;
 }

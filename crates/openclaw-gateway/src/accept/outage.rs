@@ -57,14 +57,14 @@ impl Outage {
 }
 
 #[cfg(unix)]
-fn is_about_descriptors(error: &io::Error) -> bool {
+pub(super) fn is_about_descriptors(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let code = error.raw_os_error();
     code == Some(Errno::MFILE.raw_os_error()) || code == Some(Errno::NFILE.raw_os_error())
 }
 
 #[cfg(not(unix))]
-fn is_about_descriptors(_error: &io::Error) -> bool {
+pub(super) fn is_about_descriptors(_error: &io::Error) -> bool {
     false
 }
 

@@ -2,7 +2,6 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use tokio::io::AsyncReadExt as _;
 use tokio::time::timeout;
@@ -70,10 +69,14 @@ async fn running_out_of_descriptors_is_told_once_and_passes() {
         client.send(request).await;
         held.push(client);
     }
-    // The last one can't be taken up, and those that are there are still answered.
+    // The last one can't be taken up and is told so, and those that are there are still answered.
     let last = held.last_mut().unwrap();
-    let waiting = timeout(Duration::from_millis(500), last.stream.read_u8()).await;
-    assert!(waiting.is_err(), "there were descriptors for all of them");
+    let refused = timeout(SOON, last.answer()).await.unwrap().unwrap();
+    assert_eq!(
+        refused.status, 503,
+        "there were descriptors for all of them"
+    );
+    assert_eq!(refused.json()["error"]["code"], "too-many-connections");
     first.send(request).await;
     assert_eq!(first.answer().await.unwrap().status, 200);
 
