@@ -4,7 +4,11 @@
 //! first words with each server. They are counted as ours until we say that we don't need them. They stay
 //! in the memory of the system, and reading one again costs a microsecond, unless the system had better use
 //! for it meanwhile.
+//!
+//! What was allocated for work and freed since is kept by the allocator for the next work, which may be much
+//! less.
 
+mod heap;
 mod pages;
 
 use std::time::Duration;
@@ -21,6 +25,7 @@ pub async fn give_back_when_quiet() {
     loop {
         tokio::time::sleep(LOOK).await;
         if watch.is_over(pages::spent()) {
+            heap::give_back();
             pages::give_back();
             // That was no work.
             watch = Watch::after(pages::spent());

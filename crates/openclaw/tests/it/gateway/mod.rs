@@ -11,6 +11,8 @@ mod ends;
 #[cfg(target_os = "linux")]
 mod http;
 #[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
 mod others;
 #[cfg(target_os = "linux")]
 mod reloads;
