@@ -35,7 +35,7 @@ use portable as platform;
 
 pub use environment::{Inherited, child_environment};
 #[cfg(target_os = "linux")]
-pub use memory::give_back_when_quiet;
+pub use memory::{give_back_when_quiet, keep_little_memory};
 pub use platform::{GuardianProgram, Launcher, raise_descriptor_limit, run_if_called};
 pub use process::{End, Process, ProgramCommand, SpawnError};
 pub use resolve::{ResolveError, find_program};

@@ -1,4 +1,35 @@
 //! What the allocator keeps of memory that nobody holds any longer.
+//!
+//! The GNU C library has a heap for each of several threads. Left alone, it learns from large blocks that were freed
+//! to take the next ones from those heaps, and leaves the end of each as it is until twice the largest is free there:
+//! up to 64 MiB a heap, which nothing gives back.
+
+/// What is at least as large is a mapping of its own, which ends when it is freed.
+#[cfg(target_env = "gnu")]
+const LARGE: libc::c_int = 1024 * 1024;
+/// How much stays at the end of a heap.
+#[cfg(target_env = "gnu")]
+const SPARE: libc::c_int = 1024 * 1024;
+
+/// Has large blocks given back when they are freed, and little kept at the end of a heap. To be called while this
+/// process has one thread.
+pub(super) fn keep_little() {
+    #[cfg(target_env = "gnu")]
+    fix_thresholds();
+}
+
+#[cfg(target_env = "gnu")]
+#[expect(unsafe_code, reason = "only the allocator knows what it keeps")]
+fn fix_thresholds() {
+    for (what, bytes) in [(libc::M_MMAP_THRESHOLD, LARGE), (libc::M_TRIM_THRESHOLD, SPARE)] {
+        // SAFETY: it takes no address, and what it changes is looked at when memory is allocated or freed next,
+        // which the allocator can do with any value of these.
+        let is_set = unsafe { libc::mallopt(what, bytes) };
+        if is_set == 0 {
+            tracing::debug!("the allocator keeps as much as it likes");
+        }
+    }
+}
 
 /// Gives it back to the system. The GNU C library keeps what lies between things that are still held, however
 /// much that is; others are left to do as they do.
@@ -24,6 +55,30 @@ mod tests {
         let line = status.lines().find_map(|it| it.strip_prefix("RssAnon:"));
         let number = line.unwrap().trim().strip_suffix(" kB").unwrap();
         number.parse::<usize>().unwrap() * 1024
+    }
+
+    #[test]
+    fn large_blocks_of_any_thread_are_not_kept() {
+        const SIZE: usize = 4 << 20;
+        keep_little();
+        let (say, said) = std::sync::mpsc::channel();
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let before = held_by_process();
+        let working = std::thread::spawn(move || {
+            // What one block teaches counts for the next ones.
+            for _ in 0..3 {
+                let block = std::hint::black_box(vec![1; SIZE]);
+                let halves = [vec![2; SIZE / 2], vec![3; SIZE / 8]];
+                drop(std::hint::black_box((block, halves)));
+            }
+            say.send(held_by_process()).unwrap();
+            // Its heap is there for as long as it is.
+            wait.recv().unwrap();
+        });
+        let left = said.recv().unwrap();
+        assert!(left < before + SIZE / 2, "{left} after {before}");
+        go.send(()).unwrap();
+        working.join().unwrap();
     }
 
     #[test]

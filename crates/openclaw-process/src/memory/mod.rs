@@ -5,7 +5,7 @@
 //! in the memory of the system, and reading one again costs a microsecond, unless the system had better use
 //! for it meanwhile.
 //!
-//! What was allocated for work and freed since is kept by the allocator for the next work, which may be much
+//! What was allocated for work and freed since is kept by the allocator for the next work, which may need much
 //! less.
 
 mod heap;
@@ -17,6 +17,11 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a process works meanwhile that has nothing to do but to look after what it has.
 const LITTLE: Duration = Duration::from_millis(5);
+
+/// Has little kept of memory that is freed. For processes that live long, before they have a second thread.
+pub fn keep_little_memory() {
+    heap::keep_little();
+}
 
 /// Gives memory back whenever this process has nothing to do after it had; never returns. For processes
 /// that live long.

@@ -38,6 +38,9 @@ const STOPPING: Duration = Duration::from_millis(5_900);
 const LAST: Duration = Duration::from_millis(500);
 
 pub(super) fn run(session: &mut Session<'_>, options: &RunOptions) -> Result<Exit, Failure> {
+    // Nothing has started a thread yet.
+    #[cfg(target_os = "linux")]
+    openclaw_process::keep_little_memory();
     // Looked at before they are read: what somebody writes while we start is a change all the same.
     let followed = Followed::now(&session.definitions()?.files());
     let config = usable_config(session)?;
