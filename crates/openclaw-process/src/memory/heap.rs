@@ -21,7 +21,10 @@ pub(super) fn keep_little() {
 #[cfg(target_env = "gnu")]
 #[expect(unsafe_code, reason = "only the allocator knows what it keeps")]
 fn fix_thresholds() {
-    for (what, bytes) in [(libc::M_MMAP_THRESHOLD, LARGE), (libc::M_TRIM_THRESHOLD, SPARE)] {
+    for (what, bytes) in [
+        (libc::M_MMAP_THRESHOLD, LARGE),
+        (libc::M_TRIM_THRESHOLD, SPARE),
+    ] {
         // SAFETY: it takes no address, and what it changes is looked at when memory is allocated or freed next,
         // which the allocator can do with any value of these.
         let is_set = unsafe { libc::mallopt(what, bytes) };
