@@ -35,6 +35,8 @@ use crate::wire::{Allowance, UNREAD, Wire};
 const MOST_REQUESTS: u32 = 128;
 /// How many of them may be taken back before we have seen them: all that may be under way.
 const MOST_RESETS: usize = MOST_REQUESTS as usize;
+/// How many are held at most, those included that were taken back and are still to be let go of.
+const MOST_HELD: usize = 4 * MOST_RESETS;
 /// How much of one request may come before it is read, and of all together.
 const WINDOW: u32 = 256 * 1024;
 const WINDOWS: u32 = 1024 * 1024;
@@ -47,7 +49,8 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Answers what comes, until either side has enough.
 pub(super) async fn serve(wire: Wire<TcpStream>, from: IpAddr, gateway: Arc<Gateway>) {
-    let (streams, unread, is_blocked) = (Streams::default(), Unread::default(), wire.is_blocked());
+    let (unread, is_blocked) = (Unread::default(), wire.is_blocked());
+    let streams = Streams::of(unread.clone());
     let (shared, watching) = (Arc::clone(&gateway), unread.clone());
     let answer = service_fn(move |request: Request<Incoming>| {
         let (gateway, unread) = (Arc::clone(&shared), watching.clone());
@@ -80,9 +83,8 @@ pub(super) async fn serve(wire: Wire<TcpStream>, from: IpAddr, gateway: Arc<Gate
             // A peer that always has something to be read must not keep anybody from looking.
             biased;
             now = looks.tick() => {
-                if unread.since().is_some_and(|since| now - since >= UNREAD) {
-                    tracing::debug!("a peer does not read its answers");
-                    return;
+                if let Some(before) = now.checked_sub(UNREAD) {
+                    unread.give_up(before);
                 }
                 let is_writing = is_blocked.load(Ordering::Relaxed);
                 let idle = answering.idle(now).filter(|_| !is_writing);
@@ -131,44 +133,68 @@ fn take_body(response: &mut Response) {
 type Stream = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Requests that have come and are not taken up yet.
-#[derive(Clone, Default)]
-struct Streams(Arc<Mutex<Vec<Stream>>>);
+#[derive(Clone)]
+struct Streams {
+    held: Arc<Mutex<Held>>,
+    unread: Unread,
+}
+
+#[derive(Default)]
+struct Held {
+    new: Vec<Stream>,
+    /// How many were taken up, and are under way or still to be let go of.
+    under_way: usize,
+    /// Whether there were more than may be held.
+    is_overrun: bool,
+}
 
 impl Streams {
-    fn lock(&self) -> MutexGuard<'_, Vec<Stream>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn of(unread: Unread) -> Self {
+        Self {
+            held: Arc::default(),
+            unread,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn take(&self) -> Vec<Stream> {
-        std::mem::take(&mut *self.lock())
+        std::mem::take(&mut self.lock().new)
     }
 }
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
     fn execute(&self, stream: F) {
+        let mut held = self.lock();
+        if held.new.len() + held.under_way >= MOST_HELD {
+            held.is_overrun = true;
+            return;
+        }
         // A mistake in one answer must not take the others of its connection along.
-        let stream = AssertUnwindSafe(stream).catch_unwind();
+        let stream = AssertUnwindSafe(self.unread.answering(stream)).catch_unwind();
         let stream = stream.map(|answered| {
             if answered.is_err() {
                 tracing::error!("an answer over HTTP/2 made the gateway panic");
             }
         });
-        self.lock().push(Box::pin(stream));
+        held.new.push(Box::pin(stream));
     }
 }
 
 /// The requests of a connection that are under way.
 struct Answering {
-    new: Streams,
+    streams: Streams,
     under_way: FuturesUnordered<Stream>,
     /// When there was one last.
     busy: Instant,
 }
 
 impl Answering {
-    fn new(new: Streams) -> Self {
+    fn new(streams: Streams) -> Self {
         Self {
-            new,
+            streams,
             under_way: FuturesUnordered::new(),
             busy: Instant::now(),
         }
@@ -181,25 +207,37 @@ impl Answering {
         mut connection: Pin<&mut impl Future<Output = hyper::Result<()>>>,
     ) -> Poll<hyper::Result<()>> {
         loop {
-            let mut answered = 0;
-            while let Poll::Ready(Some(())) = self.under_way.poll_next_unpin(context) {
-                answered += 1;
-                if answered == AT_ONCE {
-                    context.waker().wake_by_ref();
-                    break;
-                }
-            }
+            self.go_on(context);
             // Behind them, so that it finds all answers that are ready.
             if let Poll::Ready(ended) = connection.as_mut().poll(context) {
                 return Poll::Ready(ended);
             }
-            let new = self.new.take();
+            if self.streams.lock().is_overrun {
+                // The protocol counts requests that were taken back no longer, and we still have them.
+                tracing::debug!("a peer takes back requests faster than they can be let go of");
+                return Poll::Ready(Ok(()));
+            }
+            let new = self.streams.take();
             if new.is_empty() {
                 return Poll::Pending;
             }
             self.busy = Instant::now();
             self.under_way.extend(new);
         }
+    }
+
+    /// Goes on with all of them that can, up to a number of answers. What was taken back is no answer, and is let
+    /// go of at once.
+    fn go_on(&mut self, context: &mut Context<'_>) {
+        let mut answered = 0;
+        while let Poll::Ready(Some(())) = self.under_way.poll_next_unpin(context) {
+            answered += 1;
+            if answered >= AT_ONCE && self.under_way.len() <= MOST_RESETS {
+                context.waker().wake_by_ref();
+                break;
+            }
+        }
+        self.streams.lock().under_way = self.under_way.len();
     }
 
     /// For how long there has been none; nothing while there is one.
@@ -215,6 +253,72 @@ impl Answering {
 impl Drop for Answering {
     fn drop(&mut self) {
         // Each of them holds the list that it is in.
-        drop(self.new.take());
+        drop(self.streams.take());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, poll_fn, ready};
+
+    use super::*;
+
+    /// A connection that brings so many requests whenever it is gone on with, so many times.
+    fn bringing<F: Future<Output = ()> + Send + 'static>(
+        streams: &Streams,
+        count: usize,
+        times: usize,
+        request: impl Fn() -> F,
+    ) -> impl Future<Output = hyper::Result<()>> {
+        let mut left = times;
+        poll_fn(move |_| {
+            if left > 0 {
+                left -= 1;
+                (0..count).for_each(|_| streams.execute(request()));
+            }
+            Poll::Pending
+        })
+    }
+
+    /// Goes on until there is nothing to do, or to the end.
+    fn go_on(
+        answering: &mut Answering,
+        connection: impl Future<Output = hyper::Result<()>>,
+    ) -> bool {
+        let mut connection = pin!(connection);
+        let step = poll_fn(|context| answering.poll(context, connection.as_mut()));
+        step.now_or_never().is_some()
+    }
+
+    #[tokio::test]
+    async fn whoever_has_more_requests_held_than_may_be_is_cut_off() {
+        let streams = Streams::of(Unread::default());
+        let mut answering = Answering::new(streams.clone());
+        let held = Arc::new(());
+        let hanging = || {
+            let held = Arc::clone(&held);
+            async move {
+                pending::<()>().await;
+                drop(held);
+            }
+        };
+        let within = bringing(&streams, MOST_HELD / 4, 4, hanging);
+        assert!(!go_on(&mut answering, within));
+        assert_eq!(Arc::strong_count(&held) - 1, MOST_HELD);
+        let beyond = bringing(&streams, 1, 1, hanging);
+        assert!(go_on(&mut answering, beyond));
+        assert_eq!(Arc::strong_count(&held) - 1, MOST_HELD);
+        drop(answering);
+        assert_eq!(Arc::strong_count(&held), 1, "nothing is kept");
+    }
+
+    #[tokio::test]
+    async fn what_is_over_is_let_go_of_as_fast_as_it_comes() {
+        let streams = Streams::of(Unread::default());
+        let mut answering = Answering::new(streams.clone());
+        // As many as may be under way, each time.
+        let coming = bringing(&streams, MOST_RESETS, 1_000, || ready(()));
+        assert!(!go_on(&mut answering, coming), "it was cut off");
+        assert!(answering.under_way.len() <= MOST_RESETS);
     }
 }

@@ -1,15 +1,17 @@
 //! What was handed over for a peer and not taken yet, answer by answer.
 //!
 //! Over HTTP/2 a peer may read one answer and not another. What it does not read is held for it, so that
-//! somebody has to know for how long.
+//! somebody has to know for how long, and to give up that answer and no other.
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, HttpBody};
 use bytes::Bytes;
+use futures_util::FutureExt as _;
+use futures_util::future::{AbortHandle, Abortable, poll_fn};
 use hyper::body::{Frame, SizeHint};
 use tokio::time::Instant;
 
@@ -27,27 +29,61 @@ pub(super) struct Unread(Arc<Mutex<Waiting>>);
 #[derive(Default)]
 struct Waiting {
     next: u64,
-    since: BTreeMap<u64, Instant>,
+    /// How the request is given up that is being gone on with: the answer that it makes is its own.
+    current: Option<AbortHandle>,
+    /// Since when a portion waits, and how it is given up.
+    since: BTreeMap<u64, (Instant, AbortHandle)>,
 }
 
 impl Unread {
-    /// An answer that is handed over in portions.
+    /// A request whose answer is watched, until it is answered or given up.
+    pub(super) fn answering(
+        &self,
+        answer: impl Future<Output = ()> + Send + 'static,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let (handle, registration) = AbortHandle::new_pair();
+        let unread = self.clone();
+        let noted = async move {
+            let mut answer = pin!(answer);
+            let going_on = poll_fn(|context| {
+                unread.lock().current = Some(handle.clone());
+                answer.as_mut().poll(context)
+            });
+            going_on.await;
+        };
+        Abortable::new(noted, registration).map(drop)
+    }
+
+    /// The answer of the request that is being gone on with, handed over in portions.
     pub(super) fn watch(&self, body: Body) -> Portions {
         let mut waiting = self.lock();
         let number = waiting.next;
         waiting.next += 1;
+        let handle = waiting.current.clone();
         drop(waiting);
+        // Nothing is given up where nothing is gone on with.
+        let handle = handle.unwrap_or_else(|| AbortHandle::new_pair().0);
         Portions {
             body,
             rest: Bytes::new(),
             number,
+            handle,
             unread: self.clone(),
         }
     }
 
-    /// Since when the portion waits that has waited the longest.
-    pub(super) fn since(&self) -> Option<Instant> {
-        self.lock().since.values().min().copied()
+    /// Gives up the answers of which a portion waits since then, or for longer.
+    pub(super) fn give_up(&self, since: Instant) {
+        let mut waiting = self.lock();
+        let overdue = waiting
+            .since
+            .extract_if(.., |_, (began, _)| *began <= since);
+        let overdue: Vec<_> = overdue.map(|(_, (_, handle))| handle).collect();
+        drop(waiting);
+        for handle in overdue {
+            tracing::debug!("a peer does not read an answer");
+            handle.abort();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -61,6 +97,7 @@ pub(super) struct Portions {
     /// What is left of the part that was read last.
     rest: Bytes,
     number: u64,
+    handle: AbortHandle,
     unread: Unread,
 }
 
@@ -74,7 +111,8 @@ impl HttpBody for Portions {
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         // Whoever asks for more has got rid of what there was.
         self.unread.lock().since.remove(&self.number);
-        if self.rest.is_empty() {
+        let is_new = self.rest.is_empty();
+        if is_new {
             match ready!(Pin::new(&mut self.body).poll_frame(context)) {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => self.rest = data,
@@ -87,9 +125,14 @@ impl HttpBody for Portions {
             more @ (WATCHED..=PORTION) => more - 1,
             any => any.min(PORTION),
         };
-        let portion = self.rest.split_to(length);
+        let mut portion = self.rest.split_to(length);
+        if !is_new && length < WATCHED {
+            // Nobody watches over the end: it must not hold on to the memory of all that came before.
+            portion = Bytes::copy_from_slice(&portion);
+        }
+        let waiting = (Instant::now(), self.handle.clone());
         let number = self.number;
-        self.unread.lock().since.insert(number, Instant::now());
+        self.unread.lock().since.insert(number, waiting);
         Poll::Ready(Some(Ok(Frame::data(portion))))
     }
 
@@ -118,9 +161,18 @@ impl Drop for Portions {
 mod tests {
     use std::time::Duration;
 
+    use futures_util::stream::{self, StreamExt as _};
     use http_body_util::BodyExt as _;
 
     use super::*;
+
+    impl Unread {
+        /// Since when the portion waits that has waited the longest.
+        fn since(&self) -> Option<Instant> {
+            let waiting = self.lock();
+            waiting.since.values().map(|(since, _)| *since).min()
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_large_answer_is_handed_over_in_portions_that_are_counted_until_they_are_taken() {
@@ -164,8 +216,67 @@ mod tests {
         }
     }
 
+    /// A future that hands over the first portion of an answer, and waits for more to be taken.
+    async fn handing_over(unread: Unread) {
+        let mut body = unread.watch(Body::from(vec![0; PORTION * 2]));
+        body.frame().await.unwrap().unwrap();
+        std::future::pending::<()>().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_not_taken_is_given_up_and_nothing_else() {
+        let unread = Unread::default();
+        let mut first = pin!(unread.answering(handing_over(unread.clone())));
+        assert!(first.as_mut().now_or_never().is_none());
+        let began = Instant::now();
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        let mut second = pin!(unread.answering(handing_over(unread.clone())));
+        assert!(second.as_mut().now_or_never().is_none());
+        // Going on with one says nothing about the answer of the other.
+        assert!(first.as_mut().now_or_never().is_none());
+        unread.give_up(began - Duration::from_millis(1));
+        assert!(first.as_mut().now_or_never().is_none());
+        unread.give_up(began);
+        assert!(first.as_mut().now_or_never().is_some());
+        assert!(second.as_mut().now_or_never().is_none());
+        unread.give_up(Instant::now());
+        assert!(second.as_mut().now_or_never().is_some());
+        assert_eq!(unread.since(), None);
+    }
+
+    /// Bytes that say when nobody has them any longer.
+    struct Held {
+        bytes: Vec<u8>,
+        _held: Arc<()>,
+    }
+
+    impl AsRef<[u8]> for Held {
+        fn as_ref(&self) -> &[u8] {
+            &self.bytes
+        }
+    }
+
     #[tokio::test]
-    async fn one_that_is_given_up_is_not_counted_any_longer() {
+    async fn the_end_of_a_large_part_does_not_hold_on_to_all_of_it() {
+        for end in [1, WATCHED - 1, WATCHED, WATCHED + 1] {
+            let held = Arc::new(());
+            let bytes = Bytes::from_owner(Held {
+                bytes: vec![0; PORTION + end],
+                _held: Arc::clone(&held),
+            });
+            let mut body = Unread::default().watch(Body::from(bytes));
+            let mut last = None;
+            while let Some(frame) = body.frame().await {
+                last = Some(frame.unwrap().into_data().unwrap());
+            }
+            drop(body);
+            assert!(last.is_some());
+            assert_eq!(Arc::strong_count(&held), 1, "{end}");
+        }
+    }
+
+    #[tokio::test]
+    async fn one_that_is_dropped_is_not_counted_any_longer() {
         let unread = Unread::default();
         let mut body = unread.watch(Body::from(vec![0; PORTION * 2]));
         body.frame().await.unwrap().unwrap();
@@ -177,12 +288,12 @@ mod tests {
     #[tokio::test]
     async fn one_that_waits_for_more_to_say_does_not_wait_for_its_peer() {
         let unread = Unread::default();
-        let said = futures_util::stream::iter([Ok::<_, std::io::Error>(Bytes::from("said"))]);
-        let silent = futures_util::StreamExt::chain(said, futures_util::stream::pending());
+        let said = stream::iter([Ok::<_, std::io::Error>(Bytes::from("said"))]);
+        let silent = said.chain(stream::pending());
         let mut body = unread.watch(Body::from_stream(silent));
         body.frame().await.unwrap().unwrap();
         assert!(unread.since().is_some());
-        assert!(futures_util::FutureExt::now_or_never(body.frame()).is_none());
+        assert!(body.frame().now_or_never().is_none());
         assert_eq!(unread.since(), None);
     }
 }

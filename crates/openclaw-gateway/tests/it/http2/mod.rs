@@ -240,7 +240,7 @@ async fn what_is_under_way_is_answered_when_all_stops() {
     let _ = peer.closed().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn one_without_requests_is_closed_at_once_when_all_stops() {
     let gateway = Running::start().await;
     let peer = Peer::connect(gateway.address).await;
