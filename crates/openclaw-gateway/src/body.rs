@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Frame, SizeHint};
@@ -59,14 +59,16 @@ where
 
 /// Whether a request says by itself that it is too large.
 pub(crate) fn check_announced(headers: &HeaderMap, limit: usize) -> Result<(), Problem> {
-    let announced = headers
-        .get(header::CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.parse::<u64>().ok());
-    match announced {
+    match announced(headers) {
         Some(announced) if announced > limit as u64 => Err(too_large(limit)),
         _ => Ok(()),
     }
+}
+
+/// How large a request says that it is.
+pub(crate) fn announced(headers: &HeaderMap) -> Option<u64> {
+    let length = headers.get(header::CONTENT_LENGTH)?;
+    length.to_str().ok()?.parse().ok()
 }
 
 fn too_large(limit: usize) -> Problem {
@@ -78,10 +80,55 @@ fn too_large(limit: usize) -> Problem {
 }
 
 /// Reads a body that is guarded.
-pub(crate) async fn read(body: Body) -> Result<Bytes, Unread> {
-    match body.collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) => Err(unread(&error)),
+pub(crate) async fn read(mut body: Body) -> Result<Bytes, Unread> {
+    let mut whole = Whole::default();
+    while let Some(part) = next_part(&mut body).await? {
+        whole.add(part);
+    }
+    Ok(whole.into_bytes())
+}
+
+/// The next part of a body that is guarded.
+pub(crate) async fn next_part(body: &mut Body) -> Result<Option<Bytes>, Unread> {
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| unread(&error))?;
+        if let Ok(part) = frame.into_data() {
+            return Ok(Some(part));
+        }
+    }
+    Ok(None)
+}
+
+/// What has come of a body, in one piece. Keeping the parts would take many times the room if they are small.
+#[derive(Default)]
+pub(crate) struct Whole {
+    /// As it came, while there is only one part.
+    only: Bytes,
+    joined: BytesMut,
+}
+
+impl Whole {
+    pub(crate) fn add(&mut self, part: Bytes) {
+        if self.len() == 0 {
+            self.only = part;
+            return;
+        }
+        if self.joined.is_empty() {
+            self.joined
+                .extend_from_slice(&std::mem::take(&mut self.only));
+        }
+        self.joined.extend_from_slice(&part);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.only.len() + self.joined.len()
+    }
+
+    pub(crate) fn into_bytes(self) -> Bytes {
+        if self.joined.is_empty() {
+            return self.only;
+        }
+        self.joined.freeze()
     }
 }
 
@@ -104,7 +151,7 @@ pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 }
 
 /// Why that is.
-pub(crate) fn unread(error: &axum::Error) -> Unread {
+fn unread(error: &axum::Error) -> Unread {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if error.is::<LengthLimitError>() {

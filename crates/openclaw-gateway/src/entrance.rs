@@ -39,6 +39,7 @@ pub(crate) async fn pass(
     let route = position.and_then(|position| routes::TABLE.get(position));
     let id = request_id(request.headers());
     request.headers_mut().insert(REQUEST_ID, id.clone());
+    let only_reads = request.method().is_safe();
 
     let mut response = match admit(&gateway, route, request, peer, allowance) {
         Ok((route, visit)) => answer(route, visit).await,
@@ -46,7 +47,8 @@ pub(crate) async fn pass(
     };
     response = match gateway.answers.weighed(response).await {
         Ok(response) => response,
-        Err(Full) => unread_by_others().into_response(),
+        Err(Full) if only_reads => unread_by_others().into_response(),
+        Err(Full) => lost().into_response(),
     };
 
     let kind = match route {
@@ -59,8 +61,15 @@ pub(crate) async fn pass(
     response
 }
 
-/// What was asked for is done, and what came of it can't be kept for whoever asked.
+/// There is no room for the answer, and nothing was done.
 fn unread_by_others() -> Problem {
+    let message =
+        "the answer is large, and so many large ones wait to be read that there is no room for it";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).hint("try again later")
+}
+
+/// What was asked for is done, and what came of it can't be kept for whoever asked.
+fn lost() -> Problem {
     let message = "what was asked for was done, but the answer is large, and so many large ones wait to be \
                    read that there is no room for it";
     // Not a status that says that it can be asked again.

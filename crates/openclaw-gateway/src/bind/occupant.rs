@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// How long somebody may take to say who they are.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How much of that is read.
 const ANSWER: u64 = 64 * 1024;
 /// How much of a version is repeated.

@@ -25,7 +25,7 @@ use super::shapes::Naming;
 use super::streaming;
 use crate::body::{self, Unread};
 use crate::entrance;
-use crate::luggage::{Full, Held, Luggage, no_more_than};
+use crate::luggage::{Held, Luggage, Refused};
 
 /// How large the body of a request may be, in bytes.
 const BODY_LIMIT: usize = 64 * 1024 * 1024;
@@ -69,12 +69,7 @@ async fn answer(
 ) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
     let session = meaning::session(&head.headers)?;
-    let room = luggage.room_for(&head.headers, BODY_LIMIT).await;
-    let room = room.map_err(|Full| {
-        Problem::busy("too many large requests are being answered; try again later")
-    })?;
-    let body = taken_in(&head.headers, body).await?;
-    let room = no_more_than(room, body.len());
+    let (body, room) = taken_in(luggage, &head.headers, body).await?;
     let given_key = match &session {
         SessionChoice::Key(key) => Some(key.clone()),
         SessionChoice::Main | SessionChoice::Fresh(_) | SessionChoice::Editor(_) => None,
@@ -167,14 +162,28 @@ pub(super) async fn carry_out(
     reply.catch_unwind().await.unwrap_or_else(|_| Err(broken()))
 }
 
-/// The whole body, if it is not too large and keeps coming.
-async fn taken_in(headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
-    let announced = body::check_announced(headers, BODY_LIMIT);
-    let read = match announced {
-        Ok(()) => body::read(body::guarded(body, BODY_LIMIT)).await,
-        Err(_) => Err(Unread::TooLarge),
+/// The whole body, if it is not too large and keeps coming, and the room that it takes.
+async fn taken_in(
+    luggage: &Luggage,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(Bytes, Option<Held>), Problem> {
+    let taken_in = match body::check_announced(headers, BODY_LIMIT) {
+        Ok(()) => {
+            let body = body::guarded(body, BODY_LIMIT);
+            luggage.take_in(headers, body, BODY_LIMIT).await
+        }
+        Err(_) => Err(Refused::Unread(Unread::TooLarge)),
     };
-    read.map_err(|unread| match unread {
+    let unread = match taken_in {
+        Ok(taken_in) => return Ok(taken_in),
+        Err(Refused::Unread(unread)) => unread,
+        Err(Refused::Full) => {
+            let message = "too many large requests are being answered; try again later";
+            return Err(Problem::busy(message));
+        }
+    };
+    Err(match unread {
         Unread::TooLarge => {
             let message = format!("the body has more than {BODY_LIMIT} bytes");
             Problem::body(StatusCode::PAYLOAD_TOO_LARGE, message)

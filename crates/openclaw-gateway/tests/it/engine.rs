@@ -226,13 +226,14 @@ impl Engine for FakeEngine {
             if query.server.as_deref() == Some("down") {
                 return Err(EngineFailure::operation("server-not-ready", "it is down"));
             }
+            let is_wordy = query.server.as_deref() == Some("wordy");
             Ok(ToolsReport {
                 tools: vec![ToolReport {
                     name: "mcp_fake_echo".to_owned(),
                     server: "fake".to_owned(),
                     tool: "echo".to_owned(),
                     title: None,
-                    description: "says it again".to_owned(),
+                    description: "says it again".repeat(if is_wordy { 500_000 } else { 1 }),
                     input_schema: serde_json::Map::new(),
                     annotations: serde_json::Map::new(),
                     changed: false,

@@ -1,16 +1,20 @@
 //! Peers that send too much, too little, too slowly, or anything but HTTP/2; and such as don't read.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
+use h2::RecvStream;
 use h2::client::Builder;
+use http::Response;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::peer::{Peer, answer, get, post, rest};
-use crate::harness::{Running, SOON, Wanted, until};
+use crate::harness::{Running, SOON, TOKEN, Wanted, until};
 use crate::schema;
 
 /// How HTTP/2 begins, with settings that say nothing.
@@ -292,42 +296,55 @@ async fn selective(gateway: &Running) -> Peer {
     Peer::with(gateway.address, &builder).await
 }
 
-#[tokio::test(start_paused = true)]
-async fn one_that_does_not_read_an_answer_is_cut_off_after_half_a_minute() {
-    let gateway = Running::start().await;
-    let peer = selective(&gateway).await;
-    let unread = peer.begin_call("large").await.await.unwrap();
-    let began = Instant::now();
-    // Whatever else it does.
-    while peer.requests.clone().ready().await.is_ok() {
-        let Ok((response, mut body)) = peer
-            .requests
-            .clone()
-            .send_request(post("/api/mcp/call"), false)
-        else {
-            break;
-        };
-        let _ = body.send_data(r#"{"tool":"echo"}"#.into(), true);
-        let _ = response.await;
-        sleep(Duration::from_secs(1)).await;
-        assert!(began.elapsed().as_secs() < 60, "it is still there");
-    }
-    let waited = began.elapsed().as_secs();
-    assert!((29..=33).contains(&waited), "{waited}");
-    assert!(rest(unread.into_body()).await.is_err());
+/// How an answer ends of which nothing is released that still comes.
+async fn given_up(mut body: RecvStream) -> h2::Error {
+    let ended = async {
+        loop {
+            match body.data().await {
+                Some(Ok(_)) => {}
+                Some(Err(error)) => break error,
+                None => panic!("all of it came"),
+            }
+        }
+    };
+    let ended = timeout(Duration::from_mins(2), ended).await;
+    ended.expect("it is still there")
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_leaves_the_end_of_an_answer_is_cut_off_as_well() {
-    const LEFT: usize = 10 * 1024;
+async fn an_answer_that_is_not_read_is_given_up_after_half_a_minute_and_no_other() {
     let gateway = Running::start().await;
     let peer = selective(&gateway).await;
-    let response = peer.begin_call("large").await.await.unwrap();
-    let length = response.headers()["content-length"].to_str().unwrap();
-    let length: usize = length.parse().unwrap();
-    let mut body = response.into_body();
+    let mut hanging = pin!(peer.begin_call("hang").await);
+    let unread = peer.begin_call("large").await.await.unwrap();
+    let began = Instant::now();
+    let given_up = given_up(unread.into_body());
+    // Whatever else it does.
+    let asking = async {
+        loop {
+            assert_eq!(peer.call("echo").await.status(), 200);
+            sleep(Duration::from_secs(1)).await;
+        }
+    };
+    let error = tokio::select! {
+        error = given_up => error,
+        () = asking => unreachable!("it has no end"),
+    };
+    let waited = began.elapsed().as_secs();
+    assert!((29..=33).contains(&waited), "{waited}");
+    assert_eq!(error.reason(), Some(h2::Reason::CANCEL), "{error}");
+    assert!(error.is_reset() && error.is_remote(), "{error}");
+    // Nothing else has come to an end.
+    assert_eq!(peer.call("echo").await.status(), 200);
+    assert!(hanging.as_mut().now_or_never().is_none());
+}
+
+/// Takes an answer up to so many bytes before its end.
+async fn take_all_but(left: usize, answer: Response<RecvStream>) -> RecvStream {
+    let length = answer.headers()["content-length"].to_str().unwrap();
+    let may_come = length.parse::<usize>().unwrap() - left;
+    let mut body = answer.into_body();
     let (mut taken, mut released) = (0, 0);
-    let may_come = length - LEFT;
     while taken < may_come {
         let part = body.data().await.expect("the end").unwrap();
         taken += part.len();
@@ -336,29 +353,39 @@ async fn one_that_leaves_the_end_of_an_answer_is_cut_off_as_well() {
         body.flow_control().release_capacity(release).unwrap();
         released += release;
     }
+    body
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_whose_end_is_left_is_given_up_as_well() {
+    let gateway = Running::start().await;
+    let peer = selective(&gateway).await;
+    let answer = peer.begin_call("large").await.await.unwrap();
+    let body = take_all_but(10 * 1024, answer).await;
     let began = Instant::now();
-    let ended = async {
-        loop {
-            // It is never without a request for long, and what is said to these needs no window.
-            let mut head = get("/health");
-            *head.method_mut() = http::Method::HEAD;
-            let Ok(mut requests) = peer.requests.clone().ready().await else {
-                break;
-            };
-            let Ok((response, _)) = requests.send_request(head, true) else {
-                break;
-            };
-            if response.await.is_err() {
-                break;
-            }
-            sleep(Duration::from_secs(5)).await;
-        }
-    };
-    timeout(Duration::from_mins(2), ended)
-        .await
-        .expect("it is still there");
+    given_up(body).await;
     let waited = began.elapsed().as_secs();
-    assert!((29..=40).contains(&waited), "{waited}");
+    assert!((29..=33).contains(&waited), "{waited}");
+    assert_eq!(peer.call("echo").await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_few_bytes_that_are_left_do_not_keep_a_large_answer() {
+    // One fits.
+    let wanted = Wanted {
+        answers_mebibytes: 14,
+        ..Wanted::default()
+    };
+    let gateway = Running::with(wanted).await;
+    let peer = selective(&gateway).await;
+    for _ in 0..3 {
+        let answer = peer.begin_call("large").await.await.unwrap();
+        assert_eq!(answer.status(), 200);
+        let left = take_all_but(20, answer).await;
+        let next = Peer::connect(gateway.address).await;
+        assert_eq!(next.call("large").await.status(), 200);
+        drop(left);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -412,8 +439,14 @@ async fn one_that_reads_none_of_many_large_answers_can_not_have_all_of_them_kept
     schema::check("post", "/api/mcp/call", &lost);
     assert_eq!(lost.json()["error"]["code"], "answer-lost");
     assert_eq!(lost.header("x-should-retry"), Some("false"));
+    // Where nothing was done, it can be asked again.
+    let wordy = || next.ask(get("/api/mcp/tools?server=wordy"));
+    let busy = wordy().await;
+    assert_eq!((busy.status(), &*busy.code()), (503, "busy"));
+    assert!(busy.header("x-should-retry").is_none());
     peer.connection.abort();
     assert_eq!(next.call("large").await.status(), 200);
+    assert_eq!(wordy().await.status(), 200);
 }
 
 #[tokio::test(start_paused = true)]
@@ -431,6 +464,42 @@ async fn one_that_lets_nothing_be_sent_is_cut_off_though_it_has_no_token() {
     assert!((29..=42).contains(&waited), "{waited}");
 }
 
+/// The head of a call with the token, whose body is to come.
+fn call_head() -> Vec<u8> {
+    let field = |name: &[u8], value: &str| {
+        let length = u8::try_from(value.len()).unwrap();
+        [name, &[length], value.as_bytes()].concat()
+    };
+    [
+        // `POST` and `http`, and names from the table of RFC 7541.
+        b"\x83\x86".to_vec(),
+        field(b"\x04", "/api/mcp/call"),
+        field(b"\x01", "localhost"),
+        field(b"\x0f\x08", &format!("Bearer {TOKEN}")),
+        field(b"\x0f\x10", "application/json"),
+    ]
+    .concat()
+}
+
+#[tokio::test]
+async fn a_call_that_is_written_by_hand_is_answered() {
+    let gateway = Running::start().await;
+    let mut client = gateway.client().await;
+    client.send(BEGINNING).await;
+    client.send(frame(1, 4, 1, &call_head())).await;
+    client.send(frame(0, 1, 1, br#"{"tool":"echo"}"#)).await;
+    let mut read = Vec::new();
+    let answered = async {
+        let says_hello = |(kind, content): (u8, &[u8])| {
+            kind == 0 && String::from_utf8_lossy(content).contains("hello")
+        };
+        while !frames(&read).any(says_hello) {
+            assert_ne!(client.stream.read_buf(&mut read).await.unwrap(), 0);
+        }
+    };
+    timeout(SOON, answered).await.expect("no answer");
+}
+
 /// Frames that each want an answer or nothing at all, over and over.
 fn floods() -> [(&'static str, Vec<u8>); 3] {
     [
@@ -446,9 +515,7 @@ async fn one_that_floods_and_does_not_read_is_not_read_any_longer() {
         let gateway = Running::start().await;
         let mut client = gateway.client().await;
         client.send(BEGINNING).await;
-        // A request whose body goes on.
-        let head = b"\x83\x86\x84\x41\x09localhost";
-        client.send(frame(1, 4, 1, head)).await;
+        client.send(frame(1, 4, 1, &call_head())).await;
         let many = content.repeat(1_000);
         let mut sent = 0;
         let sending = async {
