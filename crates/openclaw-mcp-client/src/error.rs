@@ -101,16 +101,20 @@ impl ConnectError {
 
     /// Whether nothing was tried, since this machine has too little of something at the moment.
     pub fn is_shortage(&self) -> bool {
-        matches!(self, Self::NotStarted(error) if error.is_shortage())
+        match self {
+            Self::NotStarted(error) => error.is_shortage(),
+            Self::Tls(error) => error.is_shortage(),
+            _ => false,
+        }
     }
 
     /// Whether trying again with the same definition can't help.
     pub fn is_permanent(&self) -> bool {
         match self {
-            Self::NoProgram(_)
-            | Self::Tls(_)
-            | Self::Header(_)
-            | Self::NotStarted(SpawnError::NoDirectory(_)) => true,
+            Self::NoProgram(_) | Self::Header(_) | Self::NotStarted(SpawnError::NoDirectory(_)) => {
+                true
+            }
+            Self::Tls(error) => !error.is_shortage(),
             // The system may have been short of something.
             Self::NotStarted(SpawnError::Refused { source, .. }) => matches!(
                 source.kind(),

@@ -37,7 +37,7 @@ pub use environment::{Inherited, child_environment};
 #[cfg(target_os = "linux")]
 pub use memory::{give_back_when_quiet, keep_little_memory};
 pub use platform::{GuardianProgram, Launcher, raise_descriptor_limit, run_if_called};
-pub use process::{End, Process, ProgramCommand, SpawnError};
+pub use process::{End, Process, ProgramCommand, SpawnError, is_shortage};
 pub use resolve::{ResolveError, find_program};
 pub use stderr::{StderrLine, StderrTail};
 pub use streams::{ProcessInput, ProcessOutput};

@@ -83,8 +83,10 @@ impl SpawnError {
     }
 }
 
+/// Whether this is about something that this machine, or this process, has too little of at the moment: descriptors,
+/// processes or memory.
 #[cfg(unix)]
-fn is_shortage(error: &io::Error) -> bool {
+pub fn is_shortage(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let code = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(
@@ -93,8 +95,9 @@ fn is_shortage(error: &io::Error) -> bool {
     )
 }
 
+/// Whether this is about something that this machine has too little of at the moment.
 #[cfg(not(unix))]
-fn is_shortage(error: &io::Error) -> bool {
+pub fn is_shortage(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::OutOfMemory
 }
 

@@ -7,6 +7,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use openclaw_config::FileMode;
+use openclaw_process::is_shortage;
 use openclaw_secrets::{FilePath, SecretReference};
 use secrecy::zeroize::Zeroizing;
 use serde_json::Value as Json;
@@ -237,6 +238,7 @@ fn unreadable(path: &Path, error: &io::Error) -> SecretError {
     match error.kind() {
         io::ErrorKind::NotFound => SecretError::missing(reason),
         io::ErrorKind::PermissionDenied => SecretError::refused(reason),
+        _ if is_shortage(error) => SecretError::unavailable(reason),
         _ => SecretError::unusable(reason),
     }
 }
@@ -246,6 +248,20 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_file_that_can_not_be_opened_for_want_of_descriptors_may_be_read_later() {
+        use crate::error::SecretErrorKind;
+        for (code, kind) in [
+            (rustix::io::Errno::MFILE, SecretErrorKind::Unavailable),
+            (rustix::io::Errno::NFILE, SecretErrorKind::Unavailable),
+            (rustix::io::Errno::IO, SecretErrorKind::Unusable),
+        ] {
+            let error = unreadable(Path::new("/a"), &code.into());
+            assert_eq!(error.kind(), kind, "{error}");
+        }
+    }
 
     #[test]
     fn a_file_is_read_once_for_all_its_values() {

@@ -217,11 +217,11 @@ impl ManagedServer {
         self.ask(Command::Need).await;
         let waiting = self.wait_for(|state| match state.status {
             Status::Connecting => false,
-            Status::Restarting => !state.was_ready || state.failures > BACK_SOON,
+            Status::Restarting => !state.was_ready || state.setbacks() > BACK_SOON,
             _ => true,
         });
         let before = self.state();
-        if before.was_ready && before.failures > 0 {
+        if before.was_ready && before.setbacks() > 0 {
             // It may hang now, and whoever needs it can do without: it is told so.
             let back = timeout(BACK_WITHIN, waiting).await;
             return back.unwrap_or_else(|_| self.state());

@@ -58,6 +58,9 @@ pub struct ServerState {
     pub restarts: u32,
     /// How often in a row it failed.
     pub failures: u32,
+    /// How often in a row it could not be started for want of something that is not its own: descriptors, or a
+    /// store of secrets that answers.
+    pub(super) hindrances: u32,
     /// What went wrong last, or why it is stopped.
     pub reason: Option<Arc<str>>,
 }
@@ -73,12 +76,18 @@ impl Default for ServerState {
             alive_at: None,
             restarts: 0,
             failures: 0,
+            hindrances: 0,
             reason: None,
         }
     }
 }
 
 impl ServerState {
+    /// How often in a row it did not come back, whoever is to blame.
+    pub(super) fn setbacks(&self) -> u32 {
+        self.failures.saturating_add(self.hindrances)
+    }
+
     /// The last lines of its standard error, those of earlier starts included: why it died is among them.
     pub fn stderr(&self) -> Vec<StderrLine> {
         let now = self.connection.as_ref();

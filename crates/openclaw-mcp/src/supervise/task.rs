@@ -95,8 +95,7 @@ pub(super) struct Task {
     changes: ChangeCounter,
     /// How often in a row it failed.
     failures: u32,
-    /// How often in a row it could not be started for want of something that is not its own: descriptors, or a
-    /// store of secrets that answers.
+    /// How often in a row it could not be started for want of something that is not its own.
     hindrances: u32,
     /// Whether a person stopped it.
     is_held: bool,
@@ -282,10 +281,12 @@ impl Task {
     fn asked_by_name(&mut self) {
         self.is_held = false;
         self.failures = 0;
+        self.hindrances = 0;
         self.vain_logins = 0;
         self.update(|state| {
             state.restarts = 0;
             state.failures = 0;
+            state.hindrances = 0;
         });
     }
 
@@ -315,6 +316,7 @@ impl Task {
             state.connection = Some(connection.clone());
             state.catalog = Arc::new(catalog);
             state.failures = failures;
+            state.hindrances = 0;
             state.reason = None;
         });
         Next::Hold(connection)
@@ -353,7 +355,9 @@ impl Task {
     /// Waits for something that the server has nothing to do with, and is not given up on for.
     fn hindered(&mut self, reason: &str) -> Next {
         self.hindrances = self.hindrances.saturating_add(1);
-        self.waits(reason, self.setup.pace.pause(self.hindrances))
+        let hindrances = self.hindrances;
+        self.update(|state| state.hindrances = hindrances);
+        self.waits(reason, self.setup.pace.pause(hindrances))
     }
 
     /// Notes a failure; the result says whether it is tried again.
@@ -378,7 +382,7 @@ impl Task {
         tracing::warn!(
             server = self.setup.name,
             failures = self.failures,
-            "server lost, next start in {pause:?}: {reason}"
+            "server not there, next start in {pause:?}: {reason}"
         );
         self.update(|state| {
             state.status = Status::Restarting;
@@ -395,11 +399,13 @@ impl Task {
             "server {}: {reason}",
             status.as_str()
         );
+        self.hindrances = 0;
         let failures = self.failures;
         self.update(|state| {
             state.status = status;
             state.let_go();
             state.failures = failures;
+            state.hindrances = 0;
             state.reason = Some(reason.into());
         });
         Next::Rest

@@ -1,17 +1,17 @@
 //! One server that is looked after.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use openclaw_mcp::{Status, Unresolved};
-use openclaw_mcp_client::Endpoint;
+use openclaw_mcp::{PendingTarget, Status, TargetSource, Unresolved};
+use openclaw_mcp_client::{Endpoint, Target};
 use openclaw_testkit::FakeServer;
 use openclaw_testkit::leaks::{eventually, open_descriptors, processes_with_argument};
 use serde_json::{Map, Value};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
-use crate::lab::{Source, lab, lab_with, pace, program, target};
+use crate::lab::{SOON, Source, lab, lab_with, pace, program, target};
 
 #[tokio::test]
 async fn a_server_is_started_when_it_is_asked_for() {
@@ -133,6 +133,53 @@ async fn what_can_not_work_is_not_tried_again() {
         );
         lab.finish().await;
     }
+}
+
+/// A source whose secrets can't be had for a while.
+struct Hindered {
+    target: Target,
+    is_hindered: AtomicBool,
+}
+
+impl TargetSource for Hindered {
+    fn target(&self) -> PendingTarget<'_> {
+        let is_hindered = self.is_hindered.load(Ordering::Relaxed);
+        let target = if is_hindered {
+            Err(Unresolved {
+                reason: "the store does not answer".to_owned(),
+                is_passing: true,
+            })
+        } else {
+            Ok(self.target.clone())
+        };
+        Box::pin(async { target })
+    }
+}
+
+#[tokio::test]
+async fn nobody_waits_for_as_long_as_a_server_is_hindered_and_it_comes_back() {
+    let server = FakeServer::at(&program());
+    let source = Arc::new(Hindered {
+        target: target(&server),
+        is_hindered: AtomicBool::new(false),
+    });
+    let lab = lab_with("stdio", pace(1), |setup| setup.source = source.clone());
+    assert_eq!(lab.server.start().await.status, Status::Ready);
+    lab.server.stop("enough").await;
+    source.is_hindered.store(true, Ordering::Relaxed);
+    for _ in 0..2 {
+        let needed = timeout(SOON, lab.server.need()).await;
+        let state = needed.expect("it does not wait");
+        assert_eq!(state.status, Status::Restarting);
+        let reason = state.reason.unwrap();
+        assert_eq!(&*reason, "the store does not answer");
+    }
+    assert_eq!(lab.server.state().failures, 0);
+    source.is_hindered.store(false, Ordering::Relaxed);
+    lab.until(|it| it.status == Status::Ready).await;
+    lab.finish().await;
+    let is_gone = || processes_with_argument(server.marker()).is_empty();
+    assert!(eventually(SOON, is_gone).await);
 }
 
 #[tokio::test]

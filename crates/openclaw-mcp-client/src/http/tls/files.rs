@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use openclaw_process::is_shortage;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -68,6 +69,13 @@ pub enum TlsError {
         /// The file with the certificate.
         certificate: PathBuf,
     },
+}
+
+impl TlsError {
+    /// Whether the file was not read since this machine has too little of something at the moment.
+    pub fn is_shortage(&self) -> bool {
+        matches!(self, Self::Unreadable { source, .. } if is_shortage(source))
+    }
 }
 
 /// Reads a file with authorities.
