@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use rusqlite::{Transaction, params};
+use rusqlite::{OptionalExtension as _, Transaction, params};
 
 use super::desk::{Desk, WeakDesk};
 use super::failure::Failure;
@@ -17,7 +17,7 @@ use crate::lock::LockPaths;
 /// How often sessions are looked through, over all processes.
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
-/// For how long a clock that is wrong costs nothing: see [`last_day`].
+/// For how long a clock that is wrong costs nothing: see [`age`].
 const DOUBT: i64 = DAY;
 /// How many sessions are looked at before others have their turn.
 const STEP: i64 = 20;
@@ -40,6 +40,24 @@ struct Cursor {
 struct Candidate {
     at: Cursor,
     key: String,
+}
+
+/// What is too old.
+#[derive(Clone, Copy)]
+struct Age {
+    /// What was used last before this is.
+    last_day: i64,
+    /// Except what has turns from here on: a clock that was behind says that they are older than they are.
+    first: i64,
+}
+
+/// What becomes of a session.
+enum Verdict {
+    Goes,
+    /// It stays, unlike others behind it.
+    Stays,
+    /// It stays, and so do all behind it.
+    AllStay,
 }
 
 impl Pruning {
@@ -83,17 +101,20 @@ fn go_on(keeper: &mut Keeper, again: &WeakDesk, from: Cursor) {
 /// Looks at some sessions; from where to go on, if this was not the end.
 fn step(keeper: &mut Keeper, from: Cursor) -> Result<Option<Cursor>, SessionError> {
     let candidates = keeper.read(|transaction| candidates(transaction, from))?;
-    let last_day = last_day(keeper)?;
+    let age = age(keeper)?;
     let mut deleted = 0_u32;
     let mut cursor = from;
     let mut is_over = true;
     for candidate in candidates.unwrap_or_default() {
-        is_over = !is_too_much(keeper, candidate.at, last_day)?;
+        let verdict = judge(keeper, candidate.at, age)?;
+        is_over = matches!(verdict, Verdict::AllStay);
         if is_over {
             break;
         }
         cursor = candidate.at;
-        deleted += u32::from(delete_unused(keeper, &candidate)?);
+        if matches!(verdict, Verdict::Goes) {
+            deleted += u32::from(delete_unused(keeper, &candidate)?);
+        }
     }
     if deleted > 0 {
         tracing::info!(sessions = deleted, "old sessions were deleted");
@@ -147,14 +168,13 @@ fn candidates(transaction: &Transaction<'_>, from: Cursor) -> Result<Vec<Candida
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Whether the oldest session is to go. The newest one never is, however large.
-fn is_too_much(
-    keeper: &mut Keeper,
-    oldest: Cursor,
-    last_day: Option<i64>,
-) -> Result<bool, SessionError> {
-    if last_day.is_some_and(|last_day| oldest.updated < last_day) {
-        return Ok(true);
+/// What becomes of the oldest session. The newest one stays, however large.
+fn judge(keeper: &mut Keeper, oldest: Cursor, age: Option<Age>) -> Result<Verdict, SessionError> {
+    let seems_old = age.filter(|age| oldest.updated < age.last_day);
+    if let Some(age) = seems_old
+        && !has_turns_from(keeper, oldest.id, age.first)?
+    {
+        return Ok(Verdict::Goes);
     }
     let retention = keeper.place.retention;
     let found = keeper.read(|transaction| {
@@ -170,34 +190,51 @@ fn is_too_much(
         Ok((super::rows::count(transaction)?, bytes, newest))
     })?;
     let Some((count, bytes, newest)) = found else {
-        return Ok(false);
+        return Ok(Verdict::AllStay);
     };
     let count = u64::try_from(count).unwrap_or_default();
-    Ok(oldest.id != newest && (count > retention.sessions || bytes > retention.bytes))
+    let is_too_much = count > retention.sessions || bytes > retention.bytes;
+    Ok(match seems_old {
+        _ if is_too_much && oldest.id != newest => Verdict::Goes,
+        Some(_) => Verdict::Stays,
+        None => Verdict::AllStay,
+    })
 }
 
-/// What was used last before this is too old; none where nothing is.
+/// Whether a session has turns from this one on.
+fn has_turns_from(keeper: &mut Keeper, session: i64, first: i64) -> Result<bool, SessionError> {
+    let found = keeper.read(|transaction| {
+        let query = "SELECT EXISTS (SELECT 1 FROM turns WHERE session = ?1 AND id >= ?2)";
+        Ok(transaction.query_row(query, [session, first], |row| row.get(0))?)
+    })?;
+    // Where there is nothing to be read, there is nothing to be deleted.
+    Ok(found.unwrap_or(true))
+}
+
+/// What is too old; none where nothing is.
 ///
 /// A clock that jumps ahead makes everything old at once, and what is deleted does not come back when it is
 /// set right. So it is believed only once a turn began by it a day ago, and ages are counted from then.
 /// Turns count in the order in which they began: one that began while the clock was wrong says nothing any
-/// longer once others have followed it.
-fn last_day(keeper: &mut Keeper) -> Result<Option<i64>, SessionError> {
+/// longer once others have followed it, and a session is not old whose turns came after some that are not.
+fn age(keeper: &mut Keeper) -> Result<Option<Age>, SessionError> {
     let days = i64::try_from(keeper.place.retention.days).unwrap_or(i64::MAX);
     if days == 0 {
         return Ok(None);
     }
     let doubted = keeper.place.now().saturating_sub(DOUBT);
-    let began = keeper.read(|transaction| {
+    let age = keeper.read(|transaction| {
         let query = "SELECT began FROM turns WHERE began <= ?1 ORDER BY id DESC LIMIT 1";
-        let mut statement = transaction.prepare(query)?;
-        let mut rows = statement.query([doubted])?;
-        let began: Option<i64> = rows.next()?.map(|row| row.get(0)).transpose()?;
-        Ok(began)
+        let began = transaction.query_row(query, [doubted], |row| row.get::<_, i64>(0));
+        let Some(began) = began.optional()? else {
+            return Ok(None);
+        };
+        let last_day = began.saturating_sub(days.saturating_mul(DAY));
+        let query = "SELECT min(id) FROM turns WHERE began BETWEEN ?1 AND ?2";
+        let first = transaction.query_row(query, [last_day, doubted], |row| row.get(0))?;
+        Ok(Some(Age { last_day, first }))
     })?;
-    Ok(began
-        .flatten()
-        .map(|began| began.saturating_sub(days.saturating_mul(DAY))))
+    Ok(age.flatten())
 }
 
 /// Deletes the files of locks whose sessions are gone: those of a store that was set aside, say.

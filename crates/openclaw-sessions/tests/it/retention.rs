@@ -85,6 +85,33 @@ async fn a_clock_that_is_wrong_for_a_while_costs_no_session() {
 }
 
 #[tokio::test]
+async fn what_was_used_while_the_clock_was_behind_is_as_old_as_what_was_used_around_it() {
+    const BEHIND: u64 = 3_650 * DAY;
+    let lab = Lab::new();
+    let store = lab.store_with(SessionRetention {
+        days: 3,
+        ..SessionRetention::default()
+    });
+    used(&lab, &store, "a", 0).await;
+    used(&lab, &store, "b", DAY).await;
+    // As on a machine that does not know the time until it has asked somebody.
+    lab.clock.fetch_sub(BEHIND, Ordering::Relaxed);
+    used(&lab, &store, "c", 0).await;
+    lab.clock.fetch_add(BEHIND, Ordering::Relaxed);
+    used(&lab, &store, "b", HOUR).await;
+    used(&lab, &store, "b", DAY + HOUR).await;
+    assert_eq!(names(&store).await, ["b", "a", "c"]);
+    // It keeps no other from going, and goes when its time has come.
+    used(&lab, &store, "b", DAY + HOUR).await;
+    used(&lab, &store, "b", DAY).await;
+    assert_eq!(names(&store).await, ["b", "c"]);
+    for _ in 0..3 {
+        used(&lab, &store, "b", DAY + HOUR).await;
+    }
+    assert_eq!(names(&store).await, ["b"]);
+}
+
+#[tokio::test]
 async fn the_oldest_go_when_there_are_too_many() {
     let lab = Lab::new();
     let retention = SessionRetention {
