@@ -51,7 +51,6 @@ impl Lasting {
 /// Says so.
 pub(crate) fn told(place: &str) -> String {
     format!(
-        "`{place}` has changed, and counts once the gateway is started anew: `systemctl --user restart \
-         openclaw-mcp-gateway` where systemd runs it, else `openclaw gateway stop` and `openclaw gateway`"
+        "`{place}` has changed, and counts once the gateway is started anew; `openclaw doctor` says how"
     )
 }

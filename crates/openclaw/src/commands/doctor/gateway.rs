@@ -12,6 +12,7 @@ use crate::failure::Failure;
 /// Looks at a gateway that runs. One that can't be asked is left alone from then on, so that the rest
 /// is looked at nevertheless.
 pub(super) fn gateway(session: &mut Session<'_>) -> Result<Vec<Finding>, Failure> {
+    let unit = gateway::unit_name(session)?;
     let looked = awaited(async {
         let Some(remote) = gateway::found(session).await? else {
             return Ok(Vec::new());
@@ -38,7 +39,10 @@ pub(super) fn gateway(session: &mut Session<'_>) -> Result<Vec<Finding>, Failure
             let message =
                 format!("`{place}` has changed since the gateway began, which goes by what it was");
             let finding = Finding::new(Level::Warning, "gateway", message);
-            findings.push(finding.fix("`systemctl --user restart openclaw-mcp-gateway`, or `openclaw gateway stop` and start it again"));
+            findings.push(finding.fix(format!(
+                "`systemctl --user restart {unit}` where systemd runs it, else `openclaw gateway stop` and \
+                 `openclaw gateway`"
+            )));
         }
         Ok(findings)
     })?;

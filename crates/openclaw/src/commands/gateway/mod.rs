@@ -17,6 +17,7 @@ mod stopping;
 mod unit;
 
 pub(super) use found::{PATIENCE, found, tell_of_changes};
+pub(super) use unit::name as unit_name;
 
 use crate::cli::{GatewayCommand, GatewayOptions};
 use crate::commands::Session;

@@ -135,7 +135,15 @@ fn send(socket: &std::ffi::OsStr, state: &str) -> std::io::Result<()> {
     sent.map(drop)
 }
 
-/// What the unit is called, each profile has its own, and where it lies.
+/// What the unit is called: each profile has its own.
+pub(in crate::commands) fn name(session: &Session<'_>) -> Result<String, Failure> {
+    Ok(match session.location()?.profile {
+        Some(profile) => format!("{NAME}-{profile}"),
+        None => NAME.to_owned(),
+    })
+}
+
+/// The file of the unit, and where it lies.
 fn place(session: &Session<'_>) -> Result<(String, PathBuf), Failure> {
     if !cfg!(target_os = "linux") {
         let message = "there is no systemd on this system";
@@ -151,10 +159,7 @@ fn place(session: &Session<'_>) -> Result<(String, PathBuf), Failure> {
             .ok_or_else(|| Failure::usage("location", "there is no home directory: set HOME"))?
             .join(".config"),
     };
-    let name = match session.location()?.profile {
-        Some(profile) => format!("{NAME}-{profile}.service"),
-        None => format!("{NAME}.service"),
-    };
+    let name = format!("{}.service", name(session)?);
     let path = base.join("systemd/user").join(&name);
     Ok((name, path))
 }
