@@ -61,8 +61,9 @@ mod tests {
     }
 
     #[test]
-    fn large_blocks_of_any_thread_are_not_kept() {
+    fn large_blocks_and_the_ends_of_heaps_of_any_thread_are_not_kept() {
         const SIZE: usize = 4 << 20;
+        const PIECE: usize = 256 << 10;
         keep_little();
         let (say, said) = std::sync::mpsc::channel();
         let (go, wait) = std::sync::mpsc::channel::<()>();
@@ -70,9 +71,9 @@ mod tests {
         let working = std::thread::spawn(move || {
             // What one block teaches counts for the next ones.
             for _ in 0..3 {
-                let block = std::hint::black_box(vec![1; SIZE]);
-                let halves = [vec![2; SIZE / 2], vec![3; SIZE / 8]];
-                drop(std::hint::black_box((block, halves)));
+                let blocks = [SIZE, SIZE / 2].map(|size| vec![1_u8; size]);
+                let pieces: Vec<_> = (0..40).map(|_| vec![2_u8; PIECE]).collect();
+                drop(std::hint::black_box((blocks, pieces)));
             }
             say.send(held_by_process()).unwrap();
             // Its heap is there for as long as it is.

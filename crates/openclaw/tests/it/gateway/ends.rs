@@ -212,19 +212,21 @@ fn a_server_that_can_not_be_started_without_descriptors_is_not_given_up_on() {
     lab.kill_servers();
     let log = lab.home.path().join(".openclaw/logs/openclaw.log");
     let mut times = 0;
-    // What the servers had is free now, and has to be taken as well. More often than they may fail.
+    // What the servers had is free now, and has to be taken as well.
     let is_short = || {
         taken.extend(std::iter::from_fn(take_one));
         let log = std::fs::read_to_string(&log).unwrap_or_default();
         let lines = log.lines().filter(|it| it.contains("next start in"));
-        times = lines
+        let of_other = lines.filter(|it| it.contains("other"));
+        times = of_other
             .filter(|it| it.contains("Too many open files"))
             .count();
-        times >= 6
+        // It may be started anew once, and is tried again nevertheless.
+        times >= 3
     };
-    assert!(wait_until(SOON * 2, is_short), "{times}");
+    assert!(wait_until(SOON * 3, is_short), "{times}");
     drop(taken);
-    assert!(wait_until(SOON, || state("ready") == 2));
+    assert!(wait_until(SOON * 3, || state("ready") == 2));
 }
 
 #[test]
