@@ -4,7 +4,8 @@ mod moment;
 mod recent;
 
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use openclaw_state::{RotatedFile, StateDirectory, StateDirectoryError, StateKey, layout};
@@ -99,9 +100,23 @@ struct Line<'a> {
 
 /// The log of all calls.
 pub struct AuditLog {
-    file: Mutex<RotatedFile>,
+    lines: Mutex<Lines>,
+    /// How many calls are under way that will be written down.
+    under_way: AtomicUsize,
     key: hmac::Key,
 }
+
+struct Lines {
+    file: RotatedFile,
+    /// What is to be written to it.
+    waiting: Vec<u8>,
+}
+
+/// A call that is under way, for as long as it is.
+pub(crate) struct UnderWay<'a>(&'a AuditLog);
+
+/// Lines that wait. Dropping it writes them.
+struct Waiting<'a>(&'a AuditLog);
 
 impl AuditLog {
     /// The log of a state directory; the file is made with the first line.
@@ -109,14 +124,38 @@ impl AuditLog {
         let path = directory.file(layout::AUDIT)?;
         let file = RotatedFile::new(path, layout::AUDIT_LIMIT, layout::AUDIT_KEEP);
         Ok(Self {
-            file: Mutex::new(file),
+            lines: Mutex::new(Lines {
+                file,
+                waiting: Vec::new(),
+            }),
+            under_way: AtomicUsize::new(0),
             // Not the key itself: the same text has another hash here than in a fingerprint.
             key: derived(key),
         })
     }
 
+    /// Counts a call that is under way.
+    pub(crate) fn begin(&self) -> UnderWay<'_> {
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        UnderWay(self)
+    }
+
     /// Writes a line. A failure is logged: a call must not fail because it can't be written down.
     pub fn record(&self, entry: &AuditEntry<'_>, now: SystemTime) {
+        drop(self.add(entry, now));
+    }
+
+    /// Writes a line, with those of other calls that end at the same time: they are one write, for which a call
+    /// gives way once. When this is over it is written, and if it is dropped before, too.
+    pub(crate) async fn record_together(&self, entry: &AuditEntry<'_>, now: SystemTime) {
+        let waiting = self.add(entry, now);
+        if self.under_way.load(Ordering::Relaxed) > 1 {
+            tokio::task::yield_now().await;
+        }
+        drop(waiting);
+    }
+
+    fn add(&self, entry: &AuditEntry<'_>, now: SystemTime) -> Waiting<'_> {
         let arguments = serde_json::to_vec(entry.arguments).unwrap_or_default();
         let line = Line {
             time: moment::written(now),
@@ -131,17 +170,18 @@ impl AuditLog {
             correlation: entry.correlation,
         };
         let mut text = Vec::with_capacity(LINE);
-        let written = serde_json::to_writer(&mut text, &line)
-            .map_err(std::io::Error::other)
-            .and_then(|()| {
+        match serde_json::to_writer(&mut text, &line) {
+            Ok(()) => {
                 text.push(b'\n');
-                let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-                // One write, so that lines of several processes don't mix.
-                file.write_all(&text)
-            });
-        if let Err(error) = written {
-            tracing::error!("a call is missing in the audit log: {error}");
+                self.lines().waiting.extend_from_slice(&text);
+            }
+            Err(error) => tracing::error!("a call is missing in the audit log: {error}"),
         }
+        Waiting(self)
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What stands for a session: whoever knows its key can join it.
@@ -158,6 +198,29 @@ impl AuditLog {
         // As one number: digit by digit it took as long as the hash.
         let bytes = tag.as_ref().first_chunk::<HASH>().copied();
         format!("{:032x}", u128::from_be_bytes(bytes.unwrap_or_default()))
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut lines = self.0.lines();
+        let Lines { file, waiting } = &mut *lines;
+        if waiting.is_empty() {
+            // Whoever came before has written it.
+            return;
+        }
+        // One write, so that lines of several processes don't mix.
+        let written = file.write_all(waiting);
+        waiting.clear();
+        if let Err(error) = written {
+            tracing::error!("calls are missing in the audit log: {error}");
+        }
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -1,7 +1,9 @@
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
+use std::pin::pin;
 use std::time::UNIX_EPOCH;
 
+use futures_util::FutureExt as _;
 use serde_json::json;
 
 use super::*;
@@ -67,4 +69,53 @@ fn a_line_tells_everything_but_what_was_said() {
     let other_log = AuditLog::new(&elsewhere, &other_key).unwrap();
     assert_ne!(log.hash("x", b"y"), other_log.hash("x", b"y"));
     assert_ne!(log.hash("x", b"y"), log.hash("z", b"y"));
+}
+
+#[test]
+fn calls_that_end_together_are_written_together_and_before_they_are_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = StateDirectory::open(&directory.path().join("state")).unwrap();
+    let key = StateKey::of(&state).unwrap();
+    let log = AuditLog::new(&state, &key).unwrap();
+    let arguments = Map::new();
+    let entry = |tool| AuditEntry {
+        agent: "main",
+        session: None,
+        server: "files",
+        tool,
+        arguments: &arguments,
+        outcome: CallOutcome::Ok,
+        duration: Duration::ZERO,
+        correlation: "",
+    };
+    let path = state.file(layout::AUDIT).unwrap();
+    let written = || {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let tools = text.lines().map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            line["tool"].as_str().unwrap().to_owned()
+        });
+        tools.collect::<Vec<_>>()
+    };
+    let (zero, one, two, three) = (entry("zero"), entry("one"), entry("two"), entry("three"));
+    // One that is alone waits for nobody.
+    let first = log.begin();
+    let alone = log.record_together(&zero, UNIX_EPOCH);
+    assert!(alone.now_or_never().is_some());
+    assert_eq!(written(), ["zero"]);
+    let second = log.begin();
+    let mut one = pin!(log.record_together(&one, UNIX_EPOCH));
+    let mut two = pin!(log.record_together(&two, UNIX_EPOCH));
+    assert!(one.as_mut().now_or_never().is_none() && two.as_mut().now_or_never().is_none());
+    assert_eq!(written(), ["zero"]);
+    assert!(two.as_mut().now_or_never().is_some());
+    assert_eq!(written(), ["zero", "one", "two"]);
+    assert!(one.as_mut().now_or_never().is_some());
+    // One that nobody waits for to the end is written nevertheless.
+    let mut three = Box::pin(log.record_together(&three, UNIX_EPOCH));
+    assert!(three.as_mut().now_or_never().is_none());
+    drop(three);
+    assert_eq!(written(), ["zero", "one", "two", "three"]);
+    drop((first, second));
+    assert_eq!(log.under_way.load(Ordering::Relaxed), 0);
 }

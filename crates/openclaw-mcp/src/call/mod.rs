@@ -238,7 +238,7 @@ impl Servers {
                 (stop.end, parts, None, Some(stop.problem))
             }
         };
-        let duration = record.finish(end);
+        let duration = record.finish(end).await;
         Ok(ToolOutcome {
             name: tool.name().as_str().to_owned(),
             server: Some(tool.server.name().to_owned()),

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{Call, CallEnd};
-use crate::audit::{AuditEntry, CallOutcome};
+use crate::audit::{AuditEntry, CallOutcome, UnderWay};
 use crate::servers::Servers;
 
 /// A call that is to be written down. Dropping it means that whoever wanted it gave up.
@@ -15,6 +15,7 @@ pub(crate) struct Record<'a> {
     started: Instant,
     has_reached: bool,
     is_written: bool,
+    _under_way: UnderWay<'a>,
 }
 
 impl<'a> Record<'a> {
@@ -34,6 +35,7 @@ impl<'a> Record<'a> {
             started,
             has_reached: false,
             is_written: false,
+            _under_way: servers.audit.begin(),
         }
     }
 
@@ -57,25 +59,29 @@ impl<'a> Record<'a> {
     }
 
     /// Writes how the call ended; the result is how long it took.
-    pub(crate) fn finish(mut self, end: CallEnd) -> Duration {
-        self.write(end.audited())
+    pub(crate) async fn finish(mut self, end: CallEnd) -> Duration {
+        self.is_written = true;
+        let entry = self.entry(end.audited());
+        self.servers.note_together(&entry, self.has_reached).await;
+        entry.duration
     }
 
-    fn write(&mut self, outcome: CallOutcome) -> Duration {
+    fn write(&mut self, outcome: CallOutcome) {
         self.is_written = true;
-        let duration = self.started.elapsed();
-        let entry = AuditEntry {
+        self.servers.note(&self.entry(outcome), self.has_reached);
+    }
+
+    fn entry(&self, outcome: CallOutcome) -> AuditEntry<'a> {
+        AuditEntry {
             agent: self.call.agent.agent.id.as_str(),
             session: self.call.session,
             server: self.server,
             tool: self.tool,
             arguments: &self.call.arguments,
             outcome,
-            duration,
+            duration: self.started.elapsed(),
             correlation: self.call.correlation,
-        };
-        self.servers.note(&entry, self.has_reached);
-        duration
+        }
     }
 }
 
@@ -89,6 +95,12 @@ impl Servers {
     pub(crate) fn note(&self, entry: &AuditEntry<'_>, has_reached: bool) {
         self.audit.record(entry, SystemTime::now());
         self.listener.called(entry, has_reached);
+    }
+
+    /// The same, with those that end at the same time.
+    async fn note_together(&self, entry: &AuditEntry<'_>, has_reached: bool) {
+        self.listener.called(entry, has_reached);
+        self.audit.record_together(entry, SystemTime::now()).await;
     }
 }
 

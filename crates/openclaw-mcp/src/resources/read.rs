@@ -59,7 +59,7 @@ impl Servers {
                         record.begins_anew();
                         return Err(Anew(newer));
                     }
-                    (read, record.finish(end))
+                    (read, record.finish(end).await)
                 }
                 Err(stop) => (self.not_asked(call, stop, started), started.elapsed()),
             }
@@ -70,7 +70,7 @@ impl Servers {
             let end = listed
                 .as_ref()
                 .map_or_else(|stop| stop.end, |_| CallEnd::Ok);
-            (listed, record.finish(end))
+            (listed, record.finish(end).await)
         };
         let mut outcome = ToolOutcome {
             name: name.to_owned(),
