@@ -146,7 +146,10 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     }
     let number = FIRST.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
     let text = format!("http-{number:016x}");
-    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("http"))
+    let mut id = HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("http"));
+    // It comes once: HTTP/2 need not remember it, and forget something else for that.
+    id.set_sensitive(true);
+    id
 }
 
 /// What ties a request to lines of the log, for those who answer it.

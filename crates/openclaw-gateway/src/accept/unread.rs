@@ -4,15 +4,16 @@
 //! somebody has to know for how long, and to give up that answer and no other.
 
 use std::collections::BTreeMap;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, HttpBody};
 use bytes::Bytes;
 use futures_util::FutureExt as _;
-use futures_util::future::{AbortHandle, Abortable, poll_fn};
+use futures_util::future::{AbortHandle, Abortable};
 use hyper::body::{Frame, SizeHint};
+use pin_project_lite::pin_project;
 use tokio::time::Instant;
 
 /// How much of an answer is handed over at a time. The rest is asked for when there is room for it, which is
@@ -37,19 +38,15 @@ struct Waiting {
 
 impl Unread {
     /// A request whose answer is watched, until it is answered or given up.
-    pub(super) fn answering(
+    pub(super) fn answering<F: Future<Output = ()>>(
         &self,
-        answer: impl Future<Output = ()> + Send + 'static,
-    ) -> impl Future<Output = ()> + Send + 'static {
+        answer: F,
+    ) -> impl Future<Output = ()> + use<F> {
         let (handle, registration) = AbortHandle::new_pair();
-        let unread = self.clone();
-        let noted = async move {
-            let mut answer = pin!(answer);
-            let going_on = poll_fn(|context| {
-                unread.lock().current = Some(handle.clone());
-                answer.as_mut().poll(context)
-            });
-            going_on.await;
+        let noted = Noted {
+            answer,
+            handle,
+            unread: self.clone(),
         };
         Abortable::new(noted, registration).map(drop)
     }
@@ -88,6 +85,26 @@ impl Unread {
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pin_project! {
+    /// A request that says which one it is whenever it is gone on with.
+    struct Noted<F> {
+        #[pin]
+        answer: F,
+        handle: AbortHandle,
+        unread: Unread,
+    }
+}
+
+impl<F: Future<Output = ()>> Future for Noted<F> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let noted = self.project();
+        noted.unread.lock().current = Some(noted.handle.clone());
+        noted.answer.poll(context)
     }
 }
 
@@ -159,6 +176,7 @@ impl Drop for Portions {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
     use std::time::Duration;
 
     use futures_util::stream::{self, StreamExt as _};

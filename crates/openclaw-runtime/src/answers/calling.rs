@@ -1,5 +1,6 @@
 //! Tools, and calls of them.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -57,7 +58,7 @@ impl Runtime {
         let tool = found(&tools, &request.tool)?;
         let arguments = arguments(tool, request.arguments)?;
         let told = ToolSpan::begin(None);
-        let made = told.around(self.servers.call(Call {
+        let made = pin!(told.around(self.servers.call(Call {
             agent: &agent,
             session: None,
             tool: ToolChoice::Found(tool),
@@ -71,7 +72,8 @@ impl Runtime {
             },
             progress: None,
             for_model: request.framed,
-        }));
+        })));
+        // It is large: waited for where it is, there is no second room for it.
         let outcome = made.await;
         let failure = outcome.end.is_error().then(|| outcome.end.word());
         told.ended(&outcome.name, outcome.server.as_deref(), failure);
