@@ -100,13 +100,14 @@ pub(crate) async fn socket(mut listener: Listener, service: Arc<Service>, stop: 
     let mut tasks = JoinSet::new();
     let mut outage = Outage::new("the socket");
     let mut spare = Spare::new();
+    let mut can_be_found = true;
     loop {
         let accepted = tokio::select! {
             biased;
             () = stop.cancelled() => break,
             Some(_) = tasks.join_next() => continue,
             () = lost(&listener) => {
-                listen_again(&mut listener);
+                can_be_found = listen_again(&mut listener, can_be_found);
                 continue;
             }
             accepted = listener.accept() => accepted,
@@ -153,15 +154,22 @@ async fn lost(listener: &Listener) {
     }
 }
 
-/// Listens once more, where callers find it; if that can't be, it is tried again at the next look.
-fn listen_again(listener: &mut Listener) {
+/// Listens once more, where callers find it; if that can't be, it is told once and tried again at the next look.
+fn listen_again(listener: &mut Listener, could_be_found: bool) -> bool {
     match listener.again() {
         Ok(again) => {
             tracing::warn!("the socket of the gateway was deleted, and is there again");
             *listener = again;
+            true
         }
         Err(error) => {
-            tracing::debug!(%error, "the socket of the gateway was deleted, and can't be made again");
+            if could_be_found {
+                tracing::error!(
+                    %error,
+                    "the socket of the gateway was deleted, and can't be made again: commands don't find it"
+                );
+            }
+            false
         }
     }
 }
