@@ -1,10 +1,10 @@
 //! Retention: the oldest sessions go when there are too many, too old or too large ones.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use rusqlite::{OptionalExtension as _, Transaction, params};
+use rusqlite::{OptionalExtension as _, Transaction};
 
 use super::desk::{Desk, WeakDesk};
 use super::failure::Failure;
@@ -17,10 +17,12 @@ use crate::lock::LockPaths;
 /// How often sessions are looked through, over all processes.
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
-/// For how long a clock that is wrong costs nothing: see [`age`].
+/// For how long a clock that is wrong costs nothing: see [`first_kept`].
 const DOUBT: i64 = DAY;
+/// A moment before which no turn began, since there was no program for it: the beginning of 2026.
+const NO_TURNS_YET: i64 = 1_767_225_600_000;
 /// How many sessions are looked at before others have their turn.
-const STEP: i64 = 20;
+const STEP: usize = 20;
 /// How many files of locks are looked at.
 const MOST_LOCKS: usize = 50_000;
 
@@ -30,34 +32,19 @@ pub(super) struct Pruning {
     next: AtomicI64,
 }
 
-/// How far a pass has come: everything up to this age and row was looked at.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cursor {
-    updated: i64,
-    id: i64,
+/// A pass over all sessions. Which of them are older goes by the order in which their last turns began, which no clock
+/// can change.
+struct Pass {
+    /// Those that are left to look at, the oldest first.
+    left: VecDeque<Candidate>,
+    /// What has turns from this one on is not too old; none where nothing is.
+    first_kept: Option<i64>,
 }
 
+/// A session, and its last turn when the pass began.
 struct Candidate {
-    at: Cursor,
-    key: String,
-}
-
-/// What is too old.
-#[derive(Clone, Copy)]
-struct Age {
-    /// What was used last before this is.
-    last_day: i64,
-    /// Except what has turns from here on: a clock that was behind says that they are older than they are.
-    first: i64,
-}
-
-/// What becomes of a session.
-enum Verdict {
-    Goes,
-    /// It stays, unlike others behind it.
-    Stays,
-    /// It stays, and so do all behind it.
-    AllStay,
+    session: i64,
+    turn: Option<i64>,
 }
 
 impl Pruning {
@@ -80,48 +67,68 @@ impl Pruning {
             if let Ok(Some(last)) = last
                 && !(now - HOUR..=now).contains(&last)
             {
-                go_on(keeper, &again, Cursor::default());
+                match Pass::begin(keeper) {
+                    Ok(pass) => go_on(keeper, &again, pass),
+                    Err(error) => failed(&error),
+                }
             }
         });
     }
 }
 
-/// Looks at the next sessions, and leaves the rest for later, so that turns can come in between.
-fn go_on(keeper: &mut Keeper, again: &WeakDesk, from: Cursor) {
-    match step(keeper, from) {
-        Ok(Some(cursor)) => {
-            let then = again.clone();
-            again.leave(move |keeper| go_on(keeper, &then, cursor));
-        }
-        Ok(None) => {}
-        Err(error) => tracing::warn!(error = %error, "old sessions can't be deleted"),
+impl Pass {
+    fn begin(keeper: &mut Keeper) -> Result<Self, SessionError> {
+        let left = keeper.read(candidates)?;
+        Ok(Self {
+            left: left.unwrap_or_default(),
+            first_kept: first_kept(keeper)?,
+        })
+    }
+
+    /// The next session that goes; none where all others stay.
+    fn next(&mut self, keeper: &mut Keeper) -> Result<Option<Candidate>, SessionError> {
+        let Some(oldest) = self.left.pop_front() else {
+            return Ok(None);
+        };
+        // The newest one stays, however large.
+        let goes = !self.left.is_empty() && goes(keeper, &oldest, self.first_kept)?;
+        Ok(goes.then_some(oldest))
     }
 }
 
-/// Looks at some sessions; from where to go on, if this was not the end.
-fn step(keeper: &mut Keeper, from: Cursor) -> Result<Option<Cursor>, SessionError> {
-    let candidates = keeper.read(|transaction| candidates(transaction, from))?;
-    let age = age(keeper)?;
+/// Looks at the next sessions, and leaves the rest for later, so that turns can come in between.
+fn go_on(keeper: &mut Keeper, again: &WeakDesk, mut pass: Pass) {
+    match step(keeper, &mut pass) {
+        Ok(true) => {
+            let then = again.clone();
+            again.leave(move |keeper| go_on(keeper, &then, pass));
+        }
+        Ok(false) => {}
+        Err(error) => failed(&error),
+    }
+}
+
+fn failed(error: &SessionError) {
+    tracing::warn!(%error, "old sessions can't be deleted");
+}
+
+/// Looks at some sessions; whether there is more to be done.
+fn step(keeper: &mut Keeper, pass: &mut Pass) -> Result<bool, SessionError> {
     let mut deleted = 0_u32;
-    let mut cursor = from;
-    let mut is_over = true;
-    for candidate in candidates.unwrap_or_default() {
-        let verdict = judge(keeper, candidate.at, age)?;
-        is_over = matches!(verdict, Verdict::AllStay);
-        if is_over {
+    let mut is_over = false;
+    for _ in 0..STEP {
+        let Some(oldest) = pass.next(keeper)? else {
+            is_over = true;
             break;
-        }
-        cursor = candidate.at;
-        if matches!(verdict, Verdict::Goes) {
-            deleted += u32::from(delete_unused(keeper, &candidate)?);
-        }
+        };
+        deleted += u32::from(delete_unused(keeper, &oldest)?);
     }
     if deleted > 0 {
         tracing::info!(sessions = deleted, "old sessions were deleted");
         shrink(keeper)?;
     }
     if !is_over {
-        return Ok(Some(cursor));
+        return Ok(true);
     }
     sweep(keeper)?;
     tidy_locks(keeper)?;
@@ -130,51 +137,55 @@ fn step(keeper: &mut Keeper, from: Cursor) -> Result<Option<Cursor>, SessionErro
         transaction.execute("UPDATE store SET pruned = ?1", [now])?;
         Ok(())
     })?;
-    Ok(None)
+    Ok(false)
 }
 
-/// Deletes a session unless somebody uses it.
+/// Deletes a session unless somebody uses it, or has since the pass began.
 fn delete_unused(keeper: &mut Keeper, candidate: &Candidate) -> Result<bool, SessionError> {
-    let Ok(Some(lock)) = keeper.place.locks_of(&candidate.key).try_take() else {
+    let key = keeper.read(|transaction| {
+        let query = "SELECT key FROM sessions WHERE id = ?1";
+        let key = transaction.query_row(query, [candidate.session], |row| row.get(0));
+        Ok(key.optional()?.flatten())
+    })?;
+    let Some::<String>(key) = key.flatten() else {
         return Ok(false);
     };
-    let is_as_old = keeper.read(|transaction| {
-        let query = "SELECT count(*) FROM sessions WHERE id = ?1 AND updated = ?2";
-        let row = [candidate.at.id, candidate.at.updated];
-        Ok(transaction.query_row(query, row, |row| row.get::<_, i64>(0))? > 0)
+    let Ok(Some(lock)) = keeper.place.locks_of(&key).try_take() else {
+        return Ok(false);
+    };
+    let last = keeper.read(|transaction| {
+        let query = "SELECT max(id) FROM turns WHERE session = ?1";
+        Ok(transaction.query_row(query, [candidate.session], |row| row.get(0))?)
     })?;
-    if is_as_old != Some(true) || !delete(keeper, &candidate.key)? {
+    if last != Some(candidate.turn) || !delete(keeper, &key)? {
         return Ok(false);
     }
     lock.discard();
     Ok(true)
 }
 
-/// The next sessions, the oldest first.
-fn candidates(transaction: &Transaction<'_>, from: Cursor) -> Result<Vec<Candidate>, Failure> {
-    let query = "SELECT updated, id, key FROM sessions
-                 WHERE key IS NOT NULL AND (updated, id) > (?1, ?2)
-                 ORDER BY updated, id LIMIT ?3";
+/// All sessions, the one first whose last turn began first.
+fn candidates(transaction: &Transaction<'_>) -> Result<VecDeque<Candidate>, Failure> {
+    let query = "SELECT id, (SELECT max(id) FROM turns WHERE session = sessions.id) AS turn
+                 FROM sessions WHERE key IS NOT NULL ORDER BY turn, id";
     let mut statement = transaction.prepare(query)?;
-    let rows = statement.query_map(params![from.updated, from.id, STEP], |row| {
+    let rows = statement.query_map([], |row| {
         Ok(Candidate {
-            at: Cursor {
-                updated: row.get(0)?,
-                id: row.get(1)?,
-            },
-            key: row.get(2)?,
+            session: row.get(0)?,
+            turn: row.get(1)?,
         })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// What becomes of the oldest session. The newest one stays, however large.
-fn judge(keeper: &mut Keeper, oldest: Cursor, age: Option<Age>) -> Result<Verdict, SessionError> {
-    let seems_old = age.filter(|age| oldest.updated < age.last_day);
-    if let Some(age) = seems_old
-        && !has_turns_from(keeper, oldest.id, age.first)?
-    {
-        return Ok(Verdict::Goes);
+/// Whether a session goes, as the oldest one: it is too old, or there is too much.
+fn goes(
+    keeper: &mut Keeper,
+    oldest: &Candidate,
+    first_kept: Option<i64>,
+) -> Result<bool, SessionError> {
+    if first_kept.is_some_and(|first| oldest.turn.is_none_or(|turn| turn < first)) {
+        return Ok(true);
     }
     let retention = keeper.place.retention;
     let found = keeper.read(|transaction| {
@@ -184,46 +195,28 @@ fn judge(keeper: &mut Keeper, oldest: Cursor, age: Option<Age>) -> Result<Verdic
         };
         let used = number("page_count")?.saturating_sub(number("freelist_count")?);
         let bytes = used.saturating_mul(number("page_size")?);
-        let query = "SELECT id FROM sessions WHERE key IS NOT NULL
-                     ORDER BY updated DESC, id DESC LIMIT 1";
-        let newest: i64 = transaction.query_row(query, [], |row| row.get(0))?;
-        Ok((super::rows::count(transaction)?, bytes, newest))
+        Ok((super::rows::count(transaction)?, bytes))
     })?;
-    let Some((count, bytes, newest)) = found else {
-        return Ok(Verdict::AllStay);
+    let Some((count, bytes)) = found else {
+        return Ok(false);
     };
     let count = u64::try_from(count).unwrap_or_default();
-    let is_too_much = count > retention.sessions || bytes > retention.bytes;
-    Ok(match seems_old {
-        _ if is_too_much && oldest.id != newest => Verdict::Goes,
-        Some(_) => Verdict::Stays,
-        None => Verdict::AllStay,
-    })
+    Ok(count > retention.sessions || bytes > retention.bytes)
 }
 
-/// Whether a session has turns from this one on.
-fn has_turns_from(keeper: &mut Keeper, session: i64, first: i64) -> Result<bool, SessionError> {
-    let found = keeper.read(|transaction| {
-        let query = "SELECT EXISTS (SELECT 1 FROM turns WHERE session = ?1 AND id >= ?2)";
-        Ok(transaction.query_row(query, [session, first], |row| row.get(0))?)
-    })?;
-    // Where there is nothing to be read, there is nothing to be deleted.
-    Ok(found.unwrap_or(true))
-}
-
-/// What is too old; none where nothing is.
+/// The first turn that is not too old; none where nothing is.
 ///
 /// A clock that jumps ahead makes everything old at once, and what is deleted does not come back when it is
 /// set right. So it is believed only once a turn began by it a day ago, and ages are counted from then.
 /// Turns count in the order in which they began: one that began while the clock was wrong says nothing any
-/// longer once others have followed it, and a session is not old whose turns came after some that are not.
-fn age(keeper: &mut Keeper) -> Result<Option<Age>, SessionError> {
+/// longer once others have followed it, and one that began while it was behind is as old as what followed it.
+fn first_kept(keeper: &mut Keeper) -> Result<Option<i64>, SessionError> {
     let days = i64::try_from(keeper.place.retention.days).unwrap_or(i64::MAX);
     if days == 0 {
         return Ok(None);
     }
     let doubted = keeper.place.now().saturating_sub(DOUBT);
-    let age = keeper.read(|transaction| {
+    let first = keeper.read(|transaction| {
         let query = "SELECT began FROM turns WHERE began <= ?1 ORDER BY id DESC LIMIT 1";
         let began = transaction.query_row(query, [doubted], |row| row.get::<_, i64>(0));
         let Some(began) = began.optional()? else {
@@ -231,10 +224,17 @@ fn age(keeper: &mut Keeper) -> Result<Option<Age>, SessionError> {
         };
         let last_day = began.saturating_sub(days.saturating_mul(DAY));
         let query = "SELECT min(id) FROM turns WHERE began BETWEEN ?1 AND ?2";
-        let first = transaction.query_row(query, [last_day, doubted], |row| row.get(0))?;
-        Ok(Some(Age { last_day, first }))
+        let young: i64 = transaction.query_row(query, [last_day, doubted], |row| row.get(0))?;
+        // The last one before it that did not begin before others that were there already.
+        let query = "SELECT max(id) FROM (
+                         SELECT id, began, max(began) OVER (ORDER BY id) AS latest FROM turns
+                         WHERE id < ?1 AND began <= ?2
+                     ) WHERE began = latest AND began >= ?3";
+        let old = transaction.query_row(query, [young, doubted, NO_TURNS_YET], |row| row.get(0));
+        let old: Option<i64> = old?;
+        Ok(Some(old.map_or(0, |old| old.saturating_add(1))))
     })?;
-    Ok(age.flatten())
+    Ok(first.flatten())
 }
 
 /// Deletes the files of locks whose sessions are gone: those of a store that was set aside, say.

@@ -112,6 +112,49 @@ async fn what_was_used_while_the_clock_was_behind_is_as_old_as_what_was_used_aro
 }
 
 #[tokio::test]
+async fn what_was_used_while_the_clock_was_behind_is_not_old_though_nothing_young_came_before_it() {
+    const BEHIND: u64 = 3_650 * DAY;
+    let lab = Lab::new();
+    let store = lab.store_with(SessionRetention {
+        days: 3,
+        ..SessionRetention::default()
+    });
+    // As on a new machine, and then after a long absence.
+    for [behind, right] in [["a", "b"], ["c", "d"]] {
+        lab.clock.fetch_add(100 * DAY, Ordering::Relaxed);
+        lab.clock.fetch_sub(BEHIND, Ordering::Relaxed);
+        used(&lab, &store, behind, 0).await;
+        used(&lab, &store, behind, HOUR).await;
+        lab.clock.fetch_add(BEHIND, Ordering::Relaxed);
+        used(&lab, &store, right, HOUR).await;
+        names(&store).await;
+        used(&lab, &store, right, DAY + HOUR).await;
+        assert_eq!(names(&store).await, [right, behind]);
+    }
+}
+
+#[tokio::test]
+async fn whatever_the_clock_says_the_one_that_was_used_last_is_not_the_oldest() {
+    const WRONG: u64 = 3_650 * DAY;
+    let lab = Lab::new();
+    let store = lab.store_with(SessionRetention {
+        sessions: 2,
+        days: 0,
+        ..SessionRetention::default()
+    });
+    used(&lab, &store, "ahead", WRONG).await;
+    assert_eq!(names(&store).await, ["ahead"]);
+    lab.clock.fetch_sub(WRONG, Ordering::Relaxed);
+    used(&lab, &store, "a", 2 * HOUR).await;
+    assert_eq!(names(&store).await, ["ahead", "a"]);
+    used(&lab, &store, "b", 2 * HOUR).await;
+    assert_eq!(names(&store).await, ["b", "a"]);
+    lab.clock.fetch_sub(WRONG, Ordering::Relaxed);
+    used(&lab, &store, "behind", 2 * HOUR).await;
+    assert_eq!(names(&store).await, ["b", "behind"]);
+}
+
+#[tokio::test]
 async fn the_oldest_go_when_there_are_too_many() {
     let lab = Lab::new();
     let retention = SessionRetention {
