@@ -45,11 +45,14 @@ pub(crate) async fn pass(
         Ok((route, visit)) => answer(route, visit).await,
         Err(problem) => problem.into_response(),
     };
-    response = match gateway.answers.weighed(response).await {
-        Ok(response) => response,
-        Err(Full) if only_reads => unread_by_others().into_response(),
-        Err(Full) => lost().into_response(),
-    };
+    // What anybody may have lies in the program: it takes no memory, and no room from those who may have more.
+    if route.is_none_or(|route| route.access != Access::Open) {
+        response = match gateway.answers.weighed(response).await {
+            Ok(response) => response,
+            Err(Full) if only_reads => unread_by_others().into_response(),
+            Err(Full) => lost().into_response(),
+        };
+    }
 
     let kind = match route {
         Some(route) if is_answer(response.status()) => route.kind,

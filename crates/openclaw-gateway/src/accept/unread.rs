@@ -17,8 +17,9 @@ use pin_project_lite::pin_project;
 use tokio::time::Instant;
 
 /// How much of an answer is handed over at a time. The rest is asked for when there is room for it, which is
-/// how it is known that the peer reads.
-const PORTION: usize = 64 * 1024;
+/// how it is known that the peer reads. It is as much as goes into a frame: the less it is, the slower a
+/// connection may be that many large answers share.
+const PORTION: usize = 16 * 1024;
 /// From how many bytes on the last byte of a part is a portion of its own: it is asked for when all that
 /// precedes it has been taken. What is smaller is not worth watching to its end.
 const WATCHED: usize = 4 * 1024;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, timeout};
 
+use crate::client::Client;
 use crate::harness::{BEARER, JSON, Running, SOON, call, until};
 use crate::schema;
 
@@ -72,6 +73,48 @@ async fn what_is_too_large_for_an_agent_is_told_as_its_clients_expect() {
         client.send(&piece).await;
     }
     check(client.answer().await.unwrap());
+}
+
+/// A client that says that so many MiB will come, and has sent enough of them for there to be room for all.
+async fn arriving(gateway: &Running, path: &str, mebibytes: usize) -> Client {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\n{BEARER}\r\n{JSON}\r\nContent-Length: {}\r\n\r\n",
+        mebibytes << 20
+    );
+    let mut client = gateway.client().await;
+    client.send(head).await;
+    client.send(vec![b' '; 100 << 10]).await;
+    client
+}
+
+#[tokio::test(start_paused = true)]
+async fn large_requests_for_which_there_is_no_room_are_refused_and_nothing_is_done() {
+    const ROOM: usize = 320;
+    for (path, most, status) in [
+        ("/api/mcp/call", 16, 503),
+        ("/v1/chat/completions", 64, 429),
+    ] {
+        let gateway = Running::start().await;
+        let mut coming = Vec::new();
+        for _ in 0..ROOM / most {
+            coming.push(arriving(&gateway, path, most).await);
+        }
+        let mut last = arriving(&gateway, path, most).await;
+        let refused = last.answer().await.unwrap();
+        assert_eq!(refused.status, status, "{refused:?}");
+        schema::check("post", path, &refused);
+        if path == "/api/mcp/call" {
+            assert_eq!(refused.code(), "busy");
+        }
+        assert!(gateway.engine.calls.lock().unwrap().is_empty());
+        // What is small needs no room, and there is some again when one of the others is gone.
+        let small = gateway.post("/api/mcp/call", r#"{"tool":"echo"}"#).await;
+        assert_eq!(small.status, 200);
+        drop(coming.pop());
+        let mut next = arriving(&gateway, path, most).await;
+        let refused = timeout(Duration::from_secs(8), next.answer()).await;
+        assert!(refused.is_err(), "{refused:?}");
+    }
 }
 
 #[tokio::test]

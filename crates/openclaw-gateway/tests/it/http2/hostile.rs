@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -449,6 +449,29 @@ async fn one_that_reads_none_of_many_large_answers_can_not_have_all_of_them_kept
     assert_eq!(wordy().await.status(), 200);
 }
 
+#[tokio::test]
+async fn what_anybody_may_have_takes_no_room_from_the_answers_of_others() {
+    // One large answer fits.
+    let wanted = Wanted {
+        answers_mebibytes: 14,
+        ..Wanted::default()
+    };
+    let gateway = Running::with(wanted).await;
+    let stranger = Peer::with(gateway.address, Builder::new().initial_window_size(0)).await;
+    let mut unread = Vec::new();
+    for _ in 0..100 {
+        let mut request = get("/openapi.json");
+        request.headers_mut().remove("authorization");
+        let (response, _) = stranger.begin(request, true).await;
+        let response = timeout(SOON, response).await.unwrap().unwrap();
+        assert_eq!(response.status(), 200);
+        unread.push(response);
+    }
+    let peer = Peer::connect(gateway.address).await;
+    assert_eq!(peer.call("large").await.status(), 200);
+    drop(unread);
+}
+
 #[tokio::test(start_paused = true)]
 async fn one_that_lets_nothing_be_sent_is_cut_off_though_it_has_no_token() {
     let gateway = Running::start().await;
@@ -500,18 +523,18 @@ async fn a_call_that_is_written_by_hand_is_answered() {
     timeout(SOON, answered).await.expect("no answer");
 }
 
-/// Frames that each want an answer or nothing at all, over and over.
-fn floods() -> [(&'static str, Vec<u8>); 3] {
+/// Frames that each want an answer, over and over.
+fn wanting() -> [(&'static str, Vec<u8>); 2] {
     [
         ("pings", frame(6, 0, 0, b"12345678")),
         ("settings", frame(4, 0, 0, b"")),
-        ("empty parts", frame(0, 0, 1, b"")),
     ]
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_that_floods_and_does_not_read_is_not_read_any_longer() {
-    for (name, content) in floods() {
+    let empty = ("empty parts", frame(0, 0, 1, b""));
+    for (name, content) in wanting().into_iter().chain([empty]) {
         let gateway = Running::start().await;
         let mut client = gateway.client().await;
         client.send(BEGINNING).await;
@@ -532,21 +555,27 @@ async fn one_that_floods_and_does_not_read_is_not_read_any_longer() {
 
 #[tokio::test]
 async fn one_that_floods_does_not_keep_the_gateway_from_stopping() {
-    for (name, content) in floods() {
+    // What nobody asked for is answered with nothing.
+    let answers = ("answers to no ping", frame(6, 1, 0, b"12345678"));
+    for (name, content) in wanting().into_iter().chain([answers]) {
         let gateway = Running::start().await;
         let client = gateway.client().await;
         let (mut reading, mut writing) = tokio::io::split(client.stream.into_inner());
+        let sent = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&sent);
         let flooding = tokio::spawn(async move {
             writing.write_all(BEGINNING).await.unwrap();
             let many = content.repeat(1_000);
-            while writing.write_all(&many).await.is_ok() {}
+            while writing.write_all(&many).await.is_ok() {
+                counted.fetch_add(many.len(), Ordering::SeqCst);
+            }
         });
         let hearing = tokio::spawn(async move {
             let mut sink = tokio::io::sink();
             let _ = tokio::io::copy(&mut reading, &mut sink).await;
         });
-        // It is there, and is being read.
-        assert_eq!(gateway.ask("GET", "/health", &[], "").await.status, 200);
+        // More than could wait for somebody who does not read it.
+        until(name, || sent.load(Ordering::SeqCst) > 16 << 20).await;
         let began = Instant::now();
         gateway.stop().await;
         assert!(
