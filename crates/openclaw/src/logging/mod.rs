@@ -22,7 +22,7 @@ pub(crate) const FILE_ONLY: &str = "openclaw::told";
 const OURS: &str = "openclaw";
 
 /// Where lines come from that repeat what was said to us, whatever it is.
-const VERBATIM: [&str; 2] = ["rmcp", "agent_client_protocol"];
+const VERBATIM: [&str; 3] = ["rmcp", "agent_client_protocol", "h2"];
 
 /// Where lines about what servers and models say and do come from: a person is told of it in another
 /// form, or has not asked.

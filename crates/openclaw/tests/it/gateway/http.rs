@@ -228,3 +228,39 @@ fn a_turn_answers_as_chat_completions() {
     );
     assert_eq!(lab.calls(), 1, "the agent called the tool");
 }
+
+/// RFC 9113 §6.7.
+fn ping(flags: u8) -> Vec<u8> {
+    [&[0, 0, 8, 6, flags, 0, 0, 0, 0], b"12345678".as_slice()].concat()
+}
+
+#[test]
+fn whoever_says_odd_things_over_http_2_does_not_fill_the_log() {
+    const ACKNOWLEDGED: u8 = 1;
+    let lab = Lab::new("").alone();
+    let mut gateway = Gateway::start(&lab.home, &[]);
+    let mut stream = TcpStream::connect(gateway.authority()).unwrap();
+    let patience = Some(Duration::from_secs(30));
+    stream.set_read_timeout(patience).unwrap();
+    let beginning = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+    stream.write_all(beginning).unwrap();
+    // Answers to questions that nobody asked, and a question whose answer says that all of them were read.
+    stream.write_all(&ping(ACKNOWLEDGED).repeat(1_000)).unwrap();
+    stream.write_all(&ping(0)).unwrap();
+    let mut heard = Vec::new();
+    let answer = ping(ACKNOWLEDGED);
+    while !heard.windows(answer.len()).any(|it| it == answer) {
+        let mut part = [0; 1024];
+        let length = stream.read(&mut part).unwrap();
+        assert_ne!(length, 0, "the connection ended: {heard:?}");
+        heard.extend_from_slice(&part[..length]);
+    }
+    gateway.signal(rustix::process::Signal::TERM);
+    let (code, said) = gateway.ended();
+    assert_eq!(code, Some(0), "{said}");
+    let log = lab.home.path().join(".openclaw/logs/openclaw.log");
+    let log = std::fs::read_to_string(log).unwrap();
+    for text in [said, log] {
+        assert!(!text.to_lowercase().contains("ping"), "{text}");
+    }
+}
