@@ -99,8 +99,27 @@ impl Servers {
 
     /// The same, with those that end at the same time.
     async fn note_together(&self, entry: &AuditEntry<'_>, has_reached: bool) {
-        self.listener.called(entry, has_reached);
+        // Behind the line, also where whoever wanted the call gives up meanwhile: what is waited for is let go of
+        // before this.
+        let _telling = Telling {
+            servers: self,
+            entry,
+            has_reached,
+        };
         self.audit.record_together(entry, SystemTime::now()).await;
+    }
+}
+
+/// A call that is being written down. Dropping it tells whoever listens.
+struct Telling<'a> {
+    servers: &'a Servers,
+    entry: &'a AuditEntry<'a>,
+    has_reached: bool,
+}
+
+impl Drop for Telling<'_> {
+    fn drop(&mut self) {
+        self.servers.listener.called(self.entry, self.has_reached);
     }
 }
 

@@ -1,5 +1,8 @@
 //! The way of a call.
 
+use std::sync::atomic::Ordering;
+
+use futures_util::future::join_all;
 use openclaw_mcp::{Approval, Call, CallEnd, StartMode, Status, ToolChoice};
 use openclaw_secrets::{Redactor, Secret};
 use openclaw_testkit::leaks::eventually;
@@ -267,6 +270,20 @@ async fn a_call_that_is_given_up_is_written_down_as_such() {
     let call = house.call("fake/sleep", json!({"ms": 60_000}));
     assert!(tokio::time::timeout(A_MOMENT, call).await.is_err());
     assert_eq!(house.audit()[0]["outcome"], "cancelled");
+    house.finish().await;
+}
+
+#[tokio::test]
+async fn calls_that_end_together_are_told_of_once_they_are_written_down() {
+    const CALLS: usize = 20;
+    let (fake, config) = one(json!({}));
+    let house = House::new(StartMode::OnDemand, &config, &[&fake]);
+    house.started().await;
+    let given_up = tokio::time::timeout(A_MOMENT, house.call("fake/sleep", json!({"ms": 60_000})));
+    let calls = (0..CALLS).map(|_| house.call("fake/echo", json!({"message": "x"})));
+    let (given_up, ended) = tokio::join!(given_up, join_all(calls));
+    assert!(given_up.is_err() && ended.iter().all(|it| it.end == CallEnd::Ok));
+    assert_eq!(house.hearing.calls.load(Ordering::SeqCst), CALLS + 1);
     house.finish().await;
 }
 

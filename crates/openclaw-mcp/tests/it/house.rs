@@ -1,12 +1,14 @@
 //! All servers of a configuration, with fake ones behind it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use openclaw_config::{Config, Environment, Location, load};
 use openclaw_mcp::{
-    AgentPlan, Approval, Call, Part, Servers, ServersSetup, StartMode, ToolChoice, ToolOutcome,
+    AgentPlan, Approval, AuditEntry, Call, Part, ServerState, Servers, ServersListener,
+    ServersSetup, StartMode, ToolChoice, ToolOutcome,
 };
 use openclaw_mcp_client::Connector;
 use openclaw_process::{GuardianProgram, Launcher};
@@ -21,8 +23,31 @@ use crate::lab::{SOON, program};
 pub(crate) struct House {
     directory: Arc<tempfile::TempDir>,
     pub(crate) servers: Servers,
+    /// What is heard of the servers.
+    pub(crate) hearing: Arc<Hearing>,
     redactor: Redactor,
     markers: Vec<String>,
+}
+
+/// Hears of calls, and looks whether they are written down by then.
+pub(crate) struct Hearing {
+    audit: PathBuf,
+    pub(crate) calls: AtomicUsize,
+    unwritten: AtomicUsize,
+}
+
+impl ServersListener for Hearing {
+    fn server(&self, _: &[String], _: &ServerState) {}
+
+    fn restarted(&self, _: &[String]) {}
+
+    fn called(&self, _: &AuditEntry<'_>, _: bool) {
+        let heard = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        let written = std::fs::read_to_string(&self.audit).unwrap_or_default();
+        if written.lines().count() < heard {
+            self.unwritten.fetch_add(1, Ordering::SeqCst);
+        }
+    }
 }
 
 /// An entry of the configuration for a fake server.
@@ -57,22 +82,37 @@ pub(crate) fn config(directory: &Path, text: &Value) -> Arc<Config> {
     Arc::new(loaded.config.unwrap_or_else(|| panic!("{report}")))
 }
 
-fn servers(directory: &Path, mode: StartMode, text: &Value, redactor: &Redactor) -> Servers {
+fn servers(
+    directory: &Path,
+    mode: StartMode,
+    text: &Value,
+    redactor: &Redactor,
+) -> (Servers, Arc<Hearing>) {
     let connector = Connector::new(
         Arc::new(Launcher::new(GuardianProgram::at(&program()))),
         std::env::vars_os().collect(),
         std::env::current_dir().unwrap(),
         None,
     );
-    let servers = Servers::new(ServersSetup {
+    let hearing = Arc::new(Hearing {
+        audit: audit_log(directory),
+        calls: AtomicUsize::new(0),
+        unwritten: AtomicUsize::new(0),
+    });
+    let setup = ServersSetup {
         config: config(directory, text),
         state: StateDirectory::open(&directory.join("state")).unwrap(),
         connector: Arc::new(connector),
         redactor: redactor.clone(),
         mode,
         restarts: true,
-    });
-    servers.unwrap()
+    };
+    let listener = Arc::clone(&hearing) as Arc<dyn ServersListener>;
+    (Servers::heard(setup, listener).unwrap(), hearing)
+}
+
+fn audit_log(directory: &Path) -> PathBuf {
+    directory.join("state/logs/audit.jsonl")
 }
 
 impl House {
@@ -87,9 +127,10 @@ impl House {
         redactor: Redactor,
     ) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let servers = servers(directory.path(), mode, text, &redactor);
+        let (servers, hearing) = servers(directory.path(), mode, text, &redactor);
         Self {
             servers,
+            hearing,
             directory: Arc::new(directory),
             redactor,
             markers: fakes.iter().map(|it| it.marker().to_owned()).collect(),
@@ -98,8 +139,10 @@ impl House {
 
     /// One more at the same place, as after a restart.
     pub(crate) fn again(&self, mode: StartMode, text: &Value) -> Self {
+        let (servers, hearing) = servers(self.path(), mode, text, &self.redactor);
         Self {
-            servers: servers(self.path(), mode, text, &self.redactor),
+            servers,
+            hearing,
             directory: Arc::clone(&self.directory),
             redactor: self.redactor.clone(),
             markers: self.markers.clone(),
@@ -155,8 +198,7 @@ impl House {
     }
 
     pub(crate) fn audit(&self) -> Vec<Value> {
-        let path = self.path().join("state/logs/audit.jsonl");
-        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let text = std::fs::read_to_string(audit_log(self.path())).unwrap_or_default();
         text.lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
@@ -186,6 +228,8 @@ impl House {
         self.servers.shutdown().await;
         let is_gone = || self.processes() == 0;
         assert!(eventually(SOON, is_gone).await, "a process is left");
+        let unwritten = self.hearing.unwritten.load(Ordering::SeqCst);
+        assert_eq!(unwritten, 0, "calls were told before they were written");
     }
 }
 

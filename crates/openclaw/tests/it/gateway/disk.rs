@@ -51,8 +51,35 @@ fn a_full_disk_costs_what_would_be_written_and_nothing_else() {
     assert!(wait_until(Duration::from_secs(1), is_written));
 }
 
+#[test]
+fn a_line_that_found_room_for_a_part_of_it_does_not_spoil_the_next() {
+    let lab = Lab::new("").alone();
+    let gateway = Gateway::of(lab.home.limited("trap '' XFSZ"));
+    let call = || {
+        let call = json!({ "tool": "fake/echo", "arguments": { "message": "hello" } });
+        let called = gateway.ask(&lab.home, "POST", "/api/mcp/call", Some(&call));
+        assert_eq!(called.status, 200, "{called:?}");
+    };
+    call();
+    let whole = audit_log(&lab);
+    room(&gateway, Some(whole.len() as u64 + 40));
+    call();
+    let torn = audit_log(&lab);
+    assert_eq!(torn.len(), whole.len() + 40);
+    room(&gateway, None);
+    call();
+    let last = audit_log(&lab);
+    let line = last.lines().next_back().unwrap();
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!(line["tool"], "echo");
+}
+
+fn audit_log(lab: &Lab) -> String {
+    let log = lab.home.path().join(".openclaw/logs/audit.jsonl");
+    std::fs::read_to_string(log).unwrap()
+}
+
 /// How many calls are written down.
 fn audited(lab: &Lab) -> usize {
-    let log = lab.home.path().join(".openclaw/logs/audit.jsonl");
-    std::fs::read_to_string(log).unwrap().lines().count()
+    audit_log(lab).lines().filter(|it| !it.is_empty()).count()
 }
