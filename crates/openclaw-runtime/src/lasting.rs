@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use openclaw_config::{Config, Definition, Environment, Gateway, OtelSettings, SessionRetention};
+use openclaw_telemetry::Reading;
+
+use crate::traces;
 
 /// Variables that count as well as what stands in the file. They may be written to a `.env` file, which is read
 /// anew with it.
@@ -17,6 +20,8 @@ pub(crate) struct Lasting {
     environment: Arc<Environment>,
     gateway: Definition<Gateway>,
     otel: Definition<OtelSettings>,
+    /// The same together with its variables.
+    traces: Reading,
     retention: SessionRetention,
 }
 
@@ -26,6 +31,7 @@ impl Lasting {
             environment: Arc::clone(&config.environment),
             gateway: config.gateway.clone(),
             otel: config.otel.clone(),
+            traces: traces::reading(config),
             retention: config.session_retention,
         }
     }
@@ -35,9 +41,10 @@ impl Lasting {
         let (before, now) = (&self.environment, &config.environment);
         let is_as_before = |name: &&str| before.own_variable(name) == now.own_variable(name);
         let variables_are = VARIABLES.iter().all(is_as_before);
+        let traces_are = self.otel == config.otel && self.traces == traces::reading(config);
         let all = [
             ("gateway", variables_are && self.gateway == config.gateway),
-            ("diagnostics.otel", self.otel == config.otel),
+            ("diagnostics.otel", traces_are),
             (
                 "session.retention",
                 self.retention == config.session_retention,

@@ -71,6 +71,11 @@ fn settings_that_wait_for_a_new_start_are_told_wherever_somebody_looks() {
     lab.home
         .write(".openclaw/.env", "OPENCLAW_GATEWAY_TOKEN=another\n");
     assert!(wait_until(SOON, || waits() == json!(["gateway"])));
+    lab.home.write(
+        ".openclaw/.env",
+        "OTEL_SERVICE_NAME=another\nOTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:9\n",
+    );
+    assert!(wait_until(SOON, || waits() == json!(["diagnostics.otel"])));
     lab.home.write(".openclaw/.env", "");
     assert!(wait_until(SOON, || waits() == json!([])));
     // However often it changes.
