@@ -6,9 +6,9 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -46,7 +46,26 @@ impl Client {
     pub(crate) fn start(program: &GuardianProgram) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_write_timeout(Some(PATIENCE))?;
-        let mut child = Command::new(program.path())
+        let programs = Arc::new(Mutex::new(Programs::default()));
+        let listener = Listener {
+            socket: ours.try_clone()?,
+            programs: Arc::clone(&programs),
+        };
+        let (ended, has_ended) = watch::channel(false);
+        let (give, given) = mpsc::sync_channel::<Child>(1);
+        // Before there is a child: one that nobody waits for would stay a zombie.
+        std::thread::Builder::new()
+            .name("guardian".to_owned())
+            .spawn(move || {
+                let Ok(mut child) = given.recv() else {
+                    return;
+                };
+                listener.listen();
+                // Nothing is left to be heard: it ends by itself.
+                let _ = child.wait();
+                let _ = ended.send(true);
+            })?;
+        let child = Command::new(program.path())
             .arg0(ARGUMENT)
             .args(descriptors::before().map(|limit| limit.to_string()))
             .env_clear()
@@ -55,20 +74,8 @@ impl Client {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        let programs = Arc::new(Mutex::new(Programs::default()));
-        let listener = Listener {
-            socket: ours.try_clone()?,
-            programs: Arc::clone(&programs),
-        };
-        let (ended, has_ended) = watch::channel(false);
-        std::thread::Builder::new()
-            .name("guardian".to_owned())
-            .spawn(move || {
-                listener.listen();
-                // Nothing is left to be heard: it ends by itself, and must not stay a zombie.
-                let _ = child.wait();
-                let _ = ended.send(true);
-            })?;
+        // It waits for this.
+        let _ = give.send(child);
         Ok(Self {
             socket: ours,
             sending: Mutex::new(()),
