@@ -191,7 +191,8 @@ impl Asking {
         if self.is_begun.load(Ordering::Relaxed) {
             let reason =
                 format!("the keyring is locked, and nobody unlocked it within {patience:?}");
-            SecretError::unavailable(reason).hint(system::UNLOCKING)
+            // As where somebody says no: asking again and again would not bring anybody to the window.
+            SecretError::refused(reason).hint(system::UNLOCKING)
         } else {
             SecretError::unavailable(format!("the keyring did not answer within {patience:?}"))
                 .hint("a window may be asking for its password; else start the keyring anew")

@@ -92,16 +92,18 @@ fn the_time_that_is_told_is_that_which_was_set() {
 async fn who_is_asked_too_late_is_told_why() {
     let asking = Asking::default();
     let patience = Duration::from_secs(10);
-    assert_eq!(
-        asking.too_late(patience).to_string(),
-        "the keyring did not answer within 10s"
-    );
+    let silent = asking.too_late(patience);
+    assert_eq!(silent.to_string(), "the keyring did not answer within 10s");
+    assert_eq!(silent.kind(), SecretErrorKind::Unavailable);
     #[cfg(target_os = "linux")]
     {
         asking.begin();
+        let locked = asking.too_late(patience);
         assert_eq!(
-            asking.too_late(patience).to_string(),
+            locked.to_string(),
             "the keyring is locked, and nobody unlocked it within 10s"
         );
+        // What uses it is not started again and again.
+        assert_eq!(locked.kind(), SecretErrorKind::Refused);
     }
 }

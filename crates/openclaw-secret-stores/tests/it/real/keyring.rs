@@ -244,6 +244,7 @@ async fn a_locked_keyring_that_waits_for_its_password_is_given_up_on() {
     house.settings.timeout = patience;
     let error = house.get("secret://keyring/s/a").await.unwrap_err();
     assert_eq!(error.to_string(), reason);
+    assert_eq!(error.kind(), SecretErrorKind::Refused);
 }
 
 #[tokio::test]
