@@ -77,6 +77,6 @@ pub use servers::{
     ServersError, ServersSetup, Standing, StartMode, Taken, UnknownAgent, Unneeded,
 };
 pub use supervise::{
-    Catalog, Fleet, LoginWatch, ManagedServer, Pace, PendingTarget, Reconciled, ServerSetup,
-    ServerState, StateListener, Status, TargetSource, Unresolved, Wanted,
+    Catalog, Fleet, LoginWatch, ManagedServer, Pace, PendingTarget, Reconciled, Remedy,
+    ServerSetup, ServerState, StateListener, Status, TargetSource, Unresolved, Wanted,
 };

@@ -15,6 +15,7 @@ pub struct SecretError {
     reason: String,
     hint: Option<String>,
     is_absence: bool,
+    is_shortage: bool,
 }
 
 /// What a person has to look at.
@@ -40,6 +41,7 @@ impl SecretError {
             reason: reason.to_string(),
             hint: None,
             is_absence: false,
+            is_shortage: false,
         }
     }
 
@@ -53,6 +55,14 @@ impl SecretError {
 
     pub(crate) fn unavailable(reason: impl fmt::Display) -> Self {
         Self::new(SecretErrorKind::Unavailable, reason)
+    }
+
+    /// This machine, or this process, has too little of something to ask at the moment.
+    pub(crate) fn shortage(reason: impl fmt::Display) -> Self {
+        Self {
+            is_shortage: true,
+            ..Self::unavailable(reason)
+        }
     }
 
     pub(crate) fn unusable(reason: impl fmt::Display) -> Self {
@@ -80,6 +90,12 @@ impl SecretError {
     /// Whether this machine has no such store at all, rather than one that does not work.
     pub fn is_absence(&self) -> bool {
         self.is_absence
+    }
+
+    /// Whether the store was not even asked, since this machine, or this process, has too little of something at
+    /// the moment.
+    pub fn is_shortage(&self) -> bool {
+        self.is_shortage
     }
 
     /// What a person has to look at.

@@ -1,11 +1,12 @@
 //! Files that hold secrets.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use futures_util::future::join_all;
 use openclaw_config::FileMode;
 use openclaw_process::is_shortage;
 use openclaw_secrets::{FilePath, SecretReference};
@@ -15,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::error::SecretError;
 use crate::provider::{Fetched, Fetching, Found, Remark, SecretProvider};
+use crate::reading;
 use crate::surroundings::Surroundings;
 use crate::value::{self, Document};
 
@@ -88,14 +90,14 @@ impl OneFile {
 impl SecretProvider for Files {
     fn fetch<'p>(&'p self, references: &'p [SecretReference], _until: Instant) -> Fetching<'p> {
         let places = references.iter().map(|reference| self.place(reference));
-        read_all(places.collect())
+        Box::pin(values(places.collect(), content))
     }
 }
 
 impl SecretProvider for OneFile {
     fn fetch<'p>(&'p self, references: &'p [SecretReference], _until: Instant) -> Fetching<'p> {
         let places = references.iter().map(|reference| self.place(reference));
-        read_all(places.collect())
+        Box::pin(values(places.collect(), content))
     }
 }
 
@@ -105,28 +107,26 @@ struct Place {
     pointer: Option<String>,
 }
 
-/// Reads files on a thread that may wait: one on a network may take its time.
-fn read_all<'p>(places: Vec<Result<Place, SecretError>>) -> Fetching<'p> {
-    Box::pin(async move {
-        let count = places.len();
-        let reading = tokio::task::spawn_blocking(move || values(places, content));
-        reading.await.unwrap_or_else(|_| {
-            let given_up = || Err(SecretError::unavailable("reading was given up"));
-            (0..count).map(|_| given_up()).collect()
-        })
-    })
-}
-
 /// What is at these places. Every file is read once, so that a name and its password are of the
 /// same version.
-fn values(
+async fn values<R>(
     places: Vec<Result<Place, SecretError>>,
-    read: impl Fn(&Path) -> io::Result<Content>,
-) -> Vec<Fetched> {
-    let mut files: HashMap<PathBuf, Result<Opened, SecretError>> = HashMap::new();
-    let mut value = |place: Place| {
-        let file = files.entry(place.path);
-        let file = file.or_insert_with_key(|path| Opened::new(path, read(path)));
+    read: impl Fn(PathBuf) -> R,
+) -> Vec<Fetched>
+where
+    R: Future<Output = io::Result<Content>>,
+{
+    let paths = places.iter().flatten().map(|place| place.path.clone());
+    let paths: BTreeSet<PathBuf> = paths.collect();
+    let reading = paths.into_iter().map(async |path| {
+        let opened = Opened::new(&path, read(path.clone()).await);
+        (path, opened)
+    });
+    let files: HashMap<PathBuf, Result<Opened, SecretError>> =
+        join_all(reading).await.into_iter().collect();
+    let value = |place: Place| {
+        let file = files.get(&place.path);
+        let file = file.ok_or_else(|| SecretError::unavailable("it was not read"))?;
         let file = file.as_ref().map_err(Clone::clone)?;
         file.value(place.pointer.as_deref())
     };
@@ -186,8 +186,13 @@ impl Opened {
 /// The bytes of a file, and whether others could read it, too.
 pub(crate) type Content = (Zeroizing<Vec<u8>>, Option<Remark>);
 
-/// Reads a file.
-pub(crate) fn content(path: &Path) -> io::Result<Content> {
+/// Reads a file, however long its disk takes.
+pub(crate) async fn content(path: PathBuf) -> io::Result<Content> {
+    reading::read(&path, content_now).await?
+}
+
+/// Reads a file, on a thread that may wait.
+pub(crate) fn content_now(path: &Path) -> io::Result<Content> {
     let file = open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
@@ -238,7 +243,7 @@ fn unreadable(path: &Path, error: &io::Error) -> SecretError {
     match error.kind() {
         io::ErrorKind::NotFound => SecretError::missing(reason),
         io::ErrorKind::PermissionDenied => SecretError::refused(reason),
-        _ if is_shortage(error) => SecretError::unavailable(reason),
+        _ if is_shortage(error) => SecretError::shortage(reason),
         _ => SecretError::unusable(reason),
     }
 }
@@ -252,22 +257,23 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn a_file_that_can_not_be_opened_for_want_of_descriptors_may_be_read_later() {
-        use crate::error::SecretErrorKind;
-        for (code, kind) in [
-            (rustix::io::Errno::MFILE, SecretErrorKind::Unavailable),
-            (rustix::io::Errno::NFILE, SecretErrorKind::Unavailable),
-            (rustix::io::Errno::IO, SecretErrorKind::Unusable),
+        use crate::error::SecretErrorKind::{Unavailable, Unusable};
+        for (code, kind, is_shortage) in [
+            (rustix::io::Errno::MFILE, Unavailable, true),
+            (rustix::io::Errno::NFILE, Unavailable, true),
+            (rustix::io::Errno::IO, Unusable, false),
         ] {
             let error = unreadable(Path::new("/a"), &code.into());
             assert_eq!(error.kind(), kind, "{error}");
+            assert_eq!(error.is_shortage(), is_shortage, "{error}");
         }
     }
 
-    #[test]
-    fn a_file_is_read_once_for_all_its_values() {
+    #[tokio::test]
+    async fn a_file_is_read_once_for_all_its_values() {
         let count = Cell::new(0);
         // It is changed after every look.
-        let read = |path: &Path| {
+        let read = async |path: PathBuf| {
             count.set(count.get() + 1);
             if path.ends_with("gone") {
                 return Err(io::ErrorKind::NotFound.into());
@@ -294,13 +300,14 @@ mod tests {
             Ok(found) => found.value.expose().to_owned(),
             Err(error) => error.to_string(),
         };
-        let texts: Vec<String> = values(places, read).into_iter().map(text).collect();
+        let found = values(places, read).await;
+        let texts: Vec<String> = found.into_iter().map(text).collect();
         assert_eq!(texts[0], "user-1");
         assert!(texts[1].starts_with("cannot read /gone"), "{}", texts[1]);
         assert_eq!(texts[2], "no place");
         assert_eq!(texts[3], "password-1");
         assert_eq!(texts[4], texts[1]);
-        assert_eq!(texts[5], "password-3");
+        assert_eq!(texts[5], "password-2");
         assert_eq!(count.get(), 3);
     }
 }

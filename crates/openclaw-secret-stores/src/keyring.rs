@@ -54,6 +54,8 @@ pub struct Keyring {
     patience: Duration,
     is_silent: bool,
     turns: Arc<Semaphore>,
+    /// Whether whoever has a turn waits for a person.
+    waits: Arc<AtomicBool>,
 }
 
 impl Keyring {
@@ -64,6 +66,7 @@ impl Keyring {
             patience: PATIENCE,
             is_silent: false,
             turns: Arc::new(Semaphore::new(AT_ONCE)),
+            waits: Arc::default(),
         }
     }
 
@@ -139,12 +142,19 @@ impl Keyring {
     ) -> Result<T, SecretError> {
         let asking = Asking {
             is_forbidden: self.is_silent,
+            others_wait: Arc::clone(&self.waits),
             ..Asking::default()
         };
         let work = async {
             // An error would mean that the semaphore is closed.
             let _turn = self.turns.acquire().await;
-            action(&self.place.open(asking.clone()).await?).await
+            asking.has_turn.store(true, Ordering::Relaxed);
+            let done = match self.place.open(asking.clone()).await {
+                Ok(open) => action(&open).await,
+                Err(error) => Err(error),
+            };
+            asking.end();
+            done
         };
         let result = timeout_at(until, work).await;
         result.unwrap_or_else(|_| Err(asking.too_late(patience)))
@@ -155,6 +165,9 @@ impl Keyring {
 #[derive(Clone, Default)]
 struct Asking {
     is_begun: Arc<AtomicBool>,
+    has_turn: Arc<AtomicBool>,
+    /// Whether those wait for one who have the turns.
+    others_wait: Arc<AtomicBool>,
     is_forbidden: bool,
 }
 
@@ -175,20 +188,28 @@ impl Asking {
     )]
     fn begin(&self) {
         self.is_begun.store(true, Ordering::Relaxed);
+        self.others_wait.store(true, Ordering::Relaxed);
     }
 
     /// Notes that nobody is asked any more.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "other systems do not say that they ask")
-    )]
     fn end(&self) {
         self.is_begun.store(false, Ordering::Relaxed);
+        self.others_wait.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether it is a person who was waited for.
+    fn waited_for_a_person(&self) -> bool {
+        let waiting = if self.has_turn.load(Ordering::Relaxed) {
+            &self.is_begun
+        } else {
+            &self.others_wait
+        };
+        waiting.load(Ordering::Relaxed)
     }
 
     /// Why nothing came of it in time.
     fn too_late(&self, patience: Duration) -> SecretError {
-        if self.is_begun.load(Ordering::Relaxed) {
+        if self.waited_for_a_person() {
             let reason =
                 format!("the keyring is locked, and nobody unlocked it within {patience:?}");
             // As where somebody says no: asking again and again would not bring anybody to the window.

@@ -9,6 +9,7 @@
 //! | `error` | why a secret can't be had, in words without it | |
 //! | `http` | requests to stores: bounded, repeated where that helps | what is asked |
 //! | `program` | programs that answer on their standard output | which programs |
+//! | `reading` | files that may lie on a network, read on one thread each | what is in them |
 //! | `environment`, `file`, `exec`, `keyring` | these places | each other |
 //! | `gcp`, `aws`, `vault` | these services | each other, but that Google takes AWS's word for who we are |
 
@@ -22,6 +23,7 @@ mod http;
 mod keyring;
 mod program;
 mod provider;
+mod reading;
 mod resolver;
 mod surroundings;
 mod value;

@@ -84,7 +84,7 @@ pub(crate) async fn run(
     let started = started.await;
     let mut process = started.map_err(|error| {
         if error.is_shortage() {
-            SecretError::unavailable(error)
+            SecretError::shortage(error)
         } else {
             SecretError::misconfigured(error)
         }

@@ -8,9 +8,9 @@ use openclaw_config::{
     ConfigValue, Definition, NamedValue, SecretProviderSettings, SecretSettings, Server,
 };
 use openclaw_secret_stores::{SecretError, SecretErrorKind, SecretResolver};
-use openclaw_secrets::{Secret, SecretReference};
+use openclaw_secrets::{ConfiguredSource, Secret, SecretReference};
 
-use crate::supervise::Unresolved;
+use crate::supervise::{Remedy, Unresolved};
 
 /// Where the secrets of a configuration come from.
 #[derive(Clone)]
@@ -57,7 +57,7 @@ impl SecretSource {
         let answers = self.resolver().resolve(&self.settings, &references).await;
         let mut secrets = HashMap::new();
         let mut failures = Vec::new();
-        let mut is_passing = true;
+        let mut remedy = Remedy::Room;
         for ((field, reference), answer) in needed.iter().zip(answers) {
             match answer {
                 Ok(resolved) => {
@@ -72,7 +72,7 @@ impl SecretSource {
                     secrets.insert((*reference).clone(), resolved.value);
                 }
                 Err(error) => {
-                    is_passing &= error.kind() == SecretErrorKind::Unavailable;
+                    remedy = remedy.max(remedy_of(reference, &error));
                     failures.push(failure(field, reference, &error));
                 }
             }
@@ -81,11 +81,15 @@ impl SecretSource {
             return Ok(Secrets(secrets));
         }
         for failure in &failures {
-            tracing::error!(server, "{failure}");
+            match remedy {
+                // Asked for again and again, for as long as it takes: whoever does that says so.
+                Remedy::Room | Remedy::Answer => tracing::debug!(server, "{failure}"),
+                Remedy::Consent | Remedy::Change => tracing::error!(server, "{failure}"),
+            }
         }
         Err(Unresolved {
             reason: failures.join("; "),
-            is_passing,
+            remedy,
         })
     }
 
@@ -152,6 +156,24 @@ fn references<'v>(values: &'v [NamedValue<'_>]) -> Vec<(&'v str, &'v SecretRefer
             ConfigValue::Reference { secret, .. } => Some((field.as_str(), secret)),
         })
         .collect()
+}
+
+/// What it takes for a secret to be had after all.
+fn remedy_of(reference: &SecretReference, error: &SecretError) -> Remedy {
+    if error.is_shortage() {
+        return Remedy::Room;
+    }
+    if error.kind() != SecretErrorKind::Unavailable {
+        return Remedy::Change;
+    }
+    match reference {
+        SecretReference::Keyring { .. }
+        | SecretReference::Configured {
+            source: ConfiguredSource::Exec,
+            ..
+        } => Remedy::Consent,
+        _ => Remedy::Answer,
+    }
 }
 
 fn failure(field: &str, reference: &SecretReference, error: &SecretError) -> String {

@@ -7,6 +7,7 @@ use openclaw_oauth::{ConfiguredKeys, KeysSource, OAuthError, PendingKeys};
 
 use super::asks;
 use crate::launch::SecretSource;
+use crate::supervise::{Remedy, Unresolved};
 
 pub(super) struct ClientKeys {
     server: Arc<Server>,
@@ -25,12 +26,11 @@ impl ClientKeys {
         let Some((_, settings)) = asks(&self.server) else {
             return Ok(ConfiguredKeys::default());
         };
-        let failed = |unresolved: crate::supervise::Unresolved| {
-            if unresolved.is_passing {
+        let failed = |unresolved: Unresolved| match unresolved.remedy {
+            Remedy::Room | Remedy::Answer | Remedy::Consent => {
                 OAuthError::passing(unresolved.reason)
-            } else {
-                OAuthError::lasting(unresolved.reason)
             }
+            Remedy::Change => OAuthError::lasting(unresolved.reason),
         };
         let name = self.server.name.as_str();
         let secrets = self.secrets.of_values(name, &settings.values()).await;

@@ -14,6 +14,7 @@ pub(crate) use change_counter::ChangeCounter;
 pub use fleet::{Fleet, Reconciled, Wanted};
 pub use pace::Pace;
 pub use server::{
-    LoginWatch, ManagedServer, PendingTarget, ServerSetup, StateListener, TargetSource, Unresolved,
+    LoginWatch, ManagedServer, PendingTarget, Remedy, ServerSetup, StateListener, TargetSource,
+    Unresolved,
 };
 pub use state::{ServerState, Status};

@@ -29,8 +29,21 @@ const COMMANDS: usize = 16;
 pub struct Unresolved {
     /// The reason, in words.
     pub reason: String,
-    /// Whether it may be gone soon: a store of secrets does not answer now.
-    pub is_passing: bool,
+    /// What it takes for it to be gone.
+    pub remedy: Remedy,
+}
+
+/// What it takes for something to be resolved after all; the more it takes, the later it stands here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Remedy {
+    /// That this machine, or this process, has again what it has too little of.
+    Room,
+    /// That a store of secrets answers again.
+    Answer,
+    /// That whoever is asked for a secret gives it: a program, or a person at a window. They are not asked for ever.
+    Consent,
+    /// That somebody changes something.
+    Change,
 }
 
 impl Unresolved {
@@ -38,7 +51,7 @@ impl Unresolved {
     pub fn lasting(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
-            is_passing: false,
+            remedy: Remedy::Change,
         }
     }
 }

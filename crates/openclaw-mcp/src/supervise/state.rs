@@ -60,7 +60,7 @@ pub struct ServerState {
     pub failures: u32,
     /// How often in a row it could not be started for want of something that is not its own: descriptors, or a
     /// store of secrets that answers.
-    pub(super) hindrances: u32,
+    pub hindrances: u32,
     /// What went wrong last, or why it is stopped.
     pub reason: Option<Arc<str>>,
 }

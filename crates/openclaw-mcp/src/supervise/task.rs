@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::catalog::Catalog;
 use super::change_counter::ChangeCounter;
-use super::server::{LoginWatch, ServerSetup, Shared, StateListener, Unresolved};
+use super::server::{LoginWatch, Remedy, ServerSetup, Shared, StateListener, Unresolved};
 use super::state::{ServerState, Status};
 
 /// How long a login that changed is left alone at most: a person may have just logged in.
@@ -326,15 +326,7 @@ impl Task {
         match trouble {
             // What was asked with is out of date: with what came meanwhile it may be different.
             Trouble::Unresolved(_) if std::mem::take(&mut self.has_new_settings) => Next::Connect,
-            // It has been here before, so what it needs is there, and only can't be had now.
-            Trouble::Unresolved(Unresolved { reason, is_passing })
-                if is_passing
-                    && self.publish.borrow().was_ready
-                    && self.setup.pace.tries_again() =>
-            {
-                self.hindered(&reason)
-            }
-            Trouble::Unresolved(Unresolved { reason, .. }) => self.rest(Status::Failed, &reason),
+            Trouble::Unresolved(unresolved) => self.unresolved(&unresolved),
             Trouble::Connect(error @ ConnectError::Unauthorized(_)) => {
                 self.rest(Status::NeedsAuth, &error.to_string())
             }
@@ -349,6 +341,21 @@ impl Task {
                 self.failed(&error.to_string())
             }
             Trouble::Lost(reason) => self.failed(&reason),
+        }
+    }
+
+    fn unresolved(&mut self, Unresolved { reason, remedy }: &Unresolved) -> Next {
+        // It has been here before, so what it needs is there, and only can't be had now.
+        let was_ready = self.publish.borrow().was_ready;
+        match remedy {
+            Remedy::Room if self.setup.pace.tries_again() => self.hindered(reason),
+            Remedy::Answer if was_ready && self.setup.pace.tries_again() => self.hindered(reason),
+            Remedy::Consent if was_ready => self.failed(reason),
+            Remedy::Room | Remedy::Answer => {
+                tracing::error!(server = self.setup.name, "{reason}");
+                self.rest(Status::Failed, reason)
+            }
+            Remedy::Consent | Remedy::Change => self.rest(Status::Failed, reason),
         }
     }
 
@@ -379,11 +386,23 @@ impl Task {
 
     /// Waits until it is tried again.
     fn waits(&self, reason: &str, pause: Duration) -> Next {
-        tracing::warn!(
-            server = self.setup.name,
-            failures = self.failures,
-            "server not there, next start in {pause:?}: {reason}"
-        );
+        let is_known = self.publish.borrow().reason.as_deref() == Some(reason);
+        let (server, failures, hindrances) = (&self.setup.name, self.failures, self.hindrances);
+        if is_known && hindrances > 1 {
+            // It may last for hours, and nothing about it is new.
+            tracing::debug!(
+                server,
+                hindrances,
+                "server still not there, next start in {pause:?}: {reason}"
+            );
+        } else {
+            tracing::warn!(
+                server,
+                failures,
+                hindrances,
+                "server not there, next start in {pause:?}: {reason}"
+            );
+        }
         self.update(|state| {
             state.status = Status::Restarting;
             state.let_go();

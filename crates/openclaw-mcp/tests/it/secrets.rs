@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use openclaw_mcp::{ServerState, StartMode, Status};
+use openclaw_testkit::fake_vault::{Condition, FakeVault, Kind};
 use openclaw_testkit::leaks::eventually;
 use serde_json::{Value, json};
 
@@ -172,19 +173,22 @@ async fn secrets_go_into_headers_that_can_hold_them() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_was_there_waits_for_a_store_that_is_not_there_now() {
-    let (secrets, fake) = (Secrets::new(), fake(""));
-    secrets.write("program", "#!/bin/sh\necho the-token-of-it\n");
-    let path = secrets.path("program");
-    let set_mode = |mode| {
-        use std::os::unix::fs::PermissionsExt as _;
-        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-    };
-    set_mode(0o755);
+    let (vault, fake) = (FakeVault::start().unwrap(), fake(""));
+    {
+        let mut world = vault.world();
+        world.mount("kv", Kind::One);
+        world.put("kv", "app", json!({ "token": "the-token-of-it" }));
+        world.allow("hvs.token-for-everything", &["*"]);
+    }
     let config = json!({
-        "secrets": { "providers": { "program": { "source": "exec", "command": path } } },
+        "env": { "vars": {
+            "VAULT_ADDR": vault.origin(),
+            "VAULT_TOKEN": "hvs.token-for-everything",
+        }},
+        "secrets": { "timeoutMs": 500 },
         "mcp": { "servers": {
             "s": entry(&fake, json!({
-                "env": { "A": "secret://exec/program/a" },
+                "env": { "A": "secret://vault/kv/app#token" },
                 "maxRestarts": 1,
             })),
         }},
@@ -192,27 +196,61 @@ async fn a_server_that_was_there_waits_for_a_store_that_is_not_there_now() {
     let house = House::new(StartMode::Eager, &config, &[&fake]);
     let agent = house.started().await;
     assert_eq!(state(&house, "s").status, Status::Ready);
-    // It fails, as a password manager does whose service is down.
+    vault.world().condition = Condition::Sealed;
+    house.call_as(&agent, "s/crash", json!({})).await;
+    // More often than the server may fail, which has nothing to do with it.
+    let is_waiting = || {
+        let state = state(&house, "s");
+        state.hindrances >= 3 && state.status == Status::Restarting
+    };
+    let waits = eventually(SOON, is_waiting).await;
+    assert!(waits, "{:?}", state(&house, "s").reason);
+    assert_eq!(
+        state(&house, "s").restarts,
+        1,
+        "that is how often it was lost"
+    );
+    vault.world().condition = Condition::Ready;
+    let is_ready = || state(&house, "s").status == Status::Ready;
+    let comes = eventually(SOON, is_ready).await;
+    assert!(comes, "{:?}", state(&house, "s").reason);
+    house.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_gives_no_secret_is_asked_as_often_as_a_server_may_fail() {
+    let (secrets, fake) = (Secrets::new(), fake(""));
+    secrets.write("program", "#!/bin/sh\necho the-token-of-it\n");
+    let path = secrets.path("program");
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let config = json!({
+        "secrets": { "providers": { "program": { "source": "exec", "command": path } } },
+        "mcp": { "servers": {
+            "s": entry(&fake, json!({
+                "env": { "A": "secret://exec/program/a" },
+                "maxRestarts": 2,
+            })),
+        }},
+    });
+    let house = House::new(StartMode::Eager, &config, &[&fake]);
+    let agent = house.started().await;
+    assert_eq!(state(&house, "s").status, Status::Ready);
+    // As a password manager that is locked: each time it is asked, a window opens.
     let asked = secrets.path("asked");
     let failing = format!("#!/bin/sh\necho asked >>{}\nexit 1\n", asked.display());
     secrets.write("program", &failing);
     house.call_as(&agent, "s/crash", json!({})).await;
-    // More often than the server may fail, which has nothing to do with it.
-    let is_waiting = || {
-        let asked = fs::read_to_string(&asked).unwrap_or_default();
-        asked.lines().count() >= 3 && state(&house, "s").status == Status::Restarting
-    };
+    let is_given_up = || state(&house, "s").status == Status::Failed;
+    let ends = eventually(SOON, is_given_up).await;
+    assert!(ends, "{:?}", state(&house, "s").reason);
+    assert_eq!(fs::read_to_string(&asked).unwrap().lines().count(), 2);
+    let reason = state(&house, "s").reason.unwrap();
     assert!(
-        eventually(SOON, is_waiting).await,
-        "{:?}",
-        state(&house, "s").reason
-    );
-    secrets.write("program", "#!/bin/sh\necho the-token-of-it\n");
-    let is_ready = || state(&house, "s").status == Status::Ready;
-    assert!(
-        eventually(SOON, is_ready).await,
-        "{:?}",
-        state(&house, "s").reason
+        reason.contains("the program of the secret provider"),
+        "{reason}"
     );
     house.finish().await;
 }

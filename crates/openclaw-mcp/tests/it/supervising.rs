@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use openclaw_mcp::{PendingTarget, Status, TargetSource, Unresolved};
+use openclaw_mcp::{PendingTarget, Remedy, Status, TargetSource, Unresolved};
 use openclaw_mcp_client::{Endpoint, Target};
 use openclaw_testkit::FakeServer;
 use openclaw_testkit::leaks::{eventually, open_descriptors, processes_with_argument};
@@ -138,16 +138,17 @@ async fn what_can_not_work_is_not_tried_again() {
 /// A source whose secrets can't be had for a while.
 struct Hindered {
     target: Target,
-    is_hindered: AtomicBool,
+    gets_nothing: AtomicBool,
+    remedy: Remedy,
 }
 
 impl TargetSource for Hindered {
     fn target(&self) -> PendingTarget<'_> {
-        let is_hindered = self.is_hindered.load(Ordering::Relaxed);
-        let target = if is_hindered {
+        let gets_nothing = self.gets_nothing.load(Ordering::Relaxed);
+        let target = if gets_nothing {
             Err(Unresolved {
                 reason: "the store does not answer".to_owned(),
-                is_passing: true,
+                remedy: self.remedy,
             })
         } else {
             Ok(self.target.clone())
@@ -157,16 +158,17 @@ impl TargetSource for Hindered {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_as_long_as_a_server_is_hindered_and_it_comes_back() {
+async fn nobody_waits_for_as_long_as_a_server_gets_nothing_and_it_comes_back() {
     let server = FakeServer::at(&program());
     let source = Arc::new(Hindered {
         target: target(&server),
-        is_hindered: AtomicBool::new(false),
+        gets_nothing: AtomicBool::new(false),
+        remedy: Remedy::Answer,
     });
     let lab = lab_with("stdio", pace(1), |setup| setup.source = source.clone());
     assert_eq!(lab.server.start().await.status, Status::Ready);
     lab.server.stop("enough").await;
-    source.is_hindered.store(true, Ordering::Relaxed);
+    source.gets_nothing.store(true, Ordering::Relaxed);
     for _ in 0..2 {
         let needed = timeout(SOON, lab.server.need()).await;
         let state = needed.expect("it does not wait");
@@ -175,11 +177,44 @@ async fn nobody_waits_for_as_long_as_a_server_is_hindered_and_it_comes_back() {
         assert_eq!(&*reason, "the store does not answer");
     }
     assert_eq!(lab.server.state().failures, 0);
-    source.is_hindered.store(false, Ordering::Relaxed);
+    source.gets_nothing.store(false, Ordering::Relaxed);
     lab.until(|it| it.status == Status::Ready).await;
     lab.finish().await;
     let is_gone = || processes_with_argument(server.marker()).is_empty();
     assert!(eventually(SOON, is_gone).await);
+}
+
+#[tokio::test]
+async fn a_server_comes_back_from_a_shortage_whether_or_not_it_was_ready_before() {
+    let server = FakeServer::at(&program());
+    let source = Arc::new(Hindered {
+        target: target(&server),
+        gets_nothing: AtomicBool::new(true),
+        remedy: Remedy::Room,
+    });
+    let lab = lab_with("stdio", pace(1), |setup| setup.source = source.clone());
+    assert_eq!(lab.server.start().await.status, Status::Restarting);
+    source.gets_nothing.store(false, Ordering::Relaxed);
+    lab.until(|it| it.status == Status::Ready).await;
+    lab.finish().await;
+}
+
+#[tokio::test]
+async fn whoever_has_to_give_a_secret_is_not_asked_for_ever() {
+    let server = FakeServer::at(&program());
+    let source = Arc::new(Hindered {
+        target: target(&server),
+        gets_nothing: AtomicBool::new(false),
+        remedy: Remedy::Consent,
+    });
+    let lab = lab_with("stdio", pace(2), |setup| setup.source = source.clone());
+    assert_eq!(lab.server.start().await.status, Status::Ready);
+    source.gets_nothing.store(true, Ordering::Relaxed);
+    lab.call("crash", Value::Object(Map::new())).await;
+    let state = lab.until(|it| it.status == Status::Failed).await;
+    assert_eq!(state.reason.as_deref(), Some("the store does not answer"));
+    assert_eq!(state.restarts, 2);
+    lab.finish().await;
 }
 
 #[tokio::test]

@@ -102,10 +102,9 @@ fn is_passing(answer: &Response<Bytes>) -> bool {
     }
 }
 
-/// The bytes of a file, read on a thread that may wait.
+/// The bytes of a file.
 pub(super) async fn content(path: PathBuf) -> io::Result<Zeroizing<Vec<u8>>> {
-    let reading = tokio::task::spawn_blocking(move || crate::file::content(&path));
-    let (bytes, _) = reading.await.map_err(io::Error::other)??;
+    let (bytes, _) = crate::file::content(path).await?;
     Ok(bytes)
 }
 

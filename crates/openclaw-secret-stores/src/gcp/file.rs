@@ -8,6 +8,7 @@ use secrecy::zeroize::Zeroizing;
 
 use super::credentials::NoToken;
 use crate::error::SecretError;
+use crate::reading;
 use crate::surroundings::Surroundings;
 
 /// The variable that names a file.
@@ -62,10 +63,8 @@ impl CredentialFile {
 
     /// Reads the file. That there is none is no error where nobody named it.
     pub(super) async fn read(&self) -> Result<Option<Content>, NoToken> {
-        let path = self.path.clone();
-        // A file on a network may take its time.
-        let reading = tokio::task::spawn_blocking(move || content(&path)).await;
-        match reading.unwrap_or_else(|error| Err(io::Error::other(error))) {
+        let read = reading::read(&self.path, content).await;
+        match read.unwrap_or_else(Err) {
             Ok(content) => Ok(Some(content)),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !self.is_named => Ok(None),
             Err(error) => {

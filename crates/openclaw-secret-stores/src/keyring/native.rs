@@ -6,7 +6,7 @@ use keyring_core::{CredentialStore, Entry, Error};
 use openclaw_config::Environment;
 use openclaw_content::shown_line;
 use openclaw_secrets::Secret;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::SecretError;
 use crate::keyring::Asking;
@@ -16,6 +16,9 @@ use crate::value;
 pub(super) const UNLOCKING: &str = "unlock the keychain, and allow openclaw to use it";
 /// How much of what the system says is shown.
 const SHOWN: usize = 200;
+/// For how many questions there is a thread at a time. One that waits for a person keeps its place also when nobody
+/// waits for the answer any more, so that asking again makes neither a thread nor a window more.
+static THREADS: Semaphore = Semaphore::const_new(super::AT_ONCE);
 
 /// How an entry is stored by hand.
 pub(super) fn storing(service: &str, account: &str) -> String {
@@ -124,18 +127,20 @@ impl Open {
         action: impl FnOnce(&Entry) -> Result<T, Error> + Send + 'static,
     ) -> Result<Result<T, Error>, SecretError> {
         let entry = self.store.build(service, account, None).map_err(told)?;
+        let gone = || SecretError::unavailable("the keyring did not answer");
+        let place = THREADS.acquire().await.map_err(|_| gone())?;
         let (sender, receiver) = oneshot::channel();
         let thread = std::thread::Builder::new().name("keyring".to_owned());
         let started = thread.spawn(move || {
+            let _place = place;
             // Nobody may be waiting any more.
             let _ = sender.send(action(&entry));
         });
         if let Err(error) = started {
             let reason = format!("no thread can be started to ask the keyring: {error}");
-            return Err(SecretError::unavailable(reason));
+            return Err(SecretError::shortage(reason));
         }
-        let gone = |_| SecretError::unavailable("the keyring did not answer");
-        receiver.await.map_err(gone)
+        receiver.await.map_err(|_| gone())
     }
 }
 

@@ -91,6 +91,7 @@ fn the_time_that_is_told_is_that_which_was_set() {
 #[tokio::test(start_paused = true)]
 async fn who_is_asked_too_late_is_told_why() {
     let asking = Asking::default();
+    asking.has_turn.store(true, Ordering::Relaxed);
     let patience = Duration::from_secs(10);
     let silent = asking.too_late(patience);
     assert_eq!(silent.to_string(), "the keyring did not answer within 10s");
@@ -105,5 +106,14 @@ async fn who_is_asked_too_late_is_told_why() {
         );
         // What uses it is not started again and again.
         assert_eq!(locked.kind(), SecretErrorKind::Refused);
+        // Nor is what came to no turn meanwhile.
+        let behind = Asking {
+            others_wait: Arc::clone(&asking.others_wait),
+            ..Asking::default()
+        };
+        assert_eq!(behind.too_late(patience), locked);
+        asking.end();
+        assert_eq!(behind.too_late(patience), silent);
+        assert_eq!(asking.too_late(patience), silent);
     }
 }

@@ -219,11 +219,9 @@ impl Login {
 /// Reads the token file each time: an agent puts a new token there before the old one ends.
 async fn read_file(path: PathBuf) -> Result<Option<Zeroizing<String>>, SecretError> {
     let shown = path.display().to_string();
-    let reading = tokio::task::spawn_blocking(move || file::content(&path)).await;
-    let content = reading.unwrap_or_else(|_| Err(io::Error::other("reading was given up")));
     let unreadable =
         |why: &str| SecretError::misconfigured(format!("cannot read the token in {shown}: {why}"));
-    let bytes = match content {
+    let bytes = match file::content(path).await {
         Ok((bytes, _)) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(&error.to_string())),

@@ -14,6 +14,7 @@ use secrecy::zeroize::Zeroizing;
 use crate::error::SecretError;
 use crate::file;
 use crate::http::Trust;
+use crate::reading;
 use crate::surroundings::Surroundings;
 
 const AUTHORITY: &str = "VAULT_CACERT";
@@ -24,10 +25,13 @@ const KEY: &str = "VAULT_CLIENT_KEY";
 /// How many files a directory of authorities may have.
 const MOST_FILES: usize = 1000;
 
-/// Reads the certificates, on a thread that may wait.
+/// Reads the certificates.
 pub(super) async fn read(surroundings: &Surroundings) -> Result<Trust, SecretError> {
     let surroundings = surroundings.clone();
-    let reading = tokio::task::spawn_blocking(move || {
+    let mut variables = [AUTHORITY, AUTHORITIES, CERTIFICATE, KEY].into_iter();
+    let place = variables.find_map(|name| surroundings.variable(name));
+    let place = PathBuf::from(place.unwrap_or_default());
+    let read = reading::read(&place, move |_| {
         Ok(Trust {
             verify: true,
             authorities: authorities(&surroundings)?,
@@ -39,7 +43,7 @@ pub(super) async fn read(surroundings: &Surroundings) -> Result<Trust, SecretErr
             "reading certificates was given up",
         ))
     };
-    reading.await.unwrap_or_else(given_up)
+    read.await.unwrap_or_else(given_up)
 }
 
 /// The authorities: those of the file, else those of the directory, as the vendor's command has it.
@@ -125,7 +129,7 @@ fn identity(surroundings: &Surroundings) -> Result<Option<Identity>, SecretError
 }
 
 fn bytes(variable: &str, path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
-    let content = file::content(path);
+    let content = file::content_now(path);
     let (bytes, _) = content.map_err(|error| wrong(variable, path, error))?;
     Ok(bytes)
 }

@@ -195,9 +195,8 @@ async fn fetched(
     Ok(Zeroizing::new(Vec::from(answer.into_body())))
 }
 
-/// The bytes of a file, read on a thread that may wait.
+/// The bytes of a file.
 async fn content(path: PathBuf) -> io::Result<Zeroizing<Vec<u8>>> {
-    let reading = tokio::task::spawn_blocking(move || crate::file::content(&path));
-    let (bytes, _) = reading.await.map_err(io::Error::other)??;
+    let (bytes, _) = crate::file::content(path).await?;
     Ok(bytes)
 }
