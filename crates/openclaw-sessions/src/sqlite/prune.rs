@@ -19,8 +19,6 @@ const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
 /// For how long a clock that is wrong costs nothing: see [`first_kept`].
 const DOUBT: i64 = DAY;
-/// A moment before which no turn began, since there was no program for it: the beginning of 2026.
-const NO_TURNS_YET: i64 = 1_767_225_600_000;
 /// How many sessions are looked at before others have their turn.
 const STEP: usize = 20;
 /// How many files of locks are looked at.
@@ -209,7 +207,12 @@ fn goes(
 /// A clock that jumps ahead makes everything old at once, and what is deleted does not come back when it is
 /// set right. So it is believed only once a turn began by it a day ago, and ages are counted from then.
 /// Turns count in the order in which they began: one that began while the clock was wrong says nothing any
-/// longer once others have followed it, and one that began while it was behind is as old as what followed it.
+/// longer once others have followed it.
+///
+/// A clock that is behind makes what is used by it old as soon as it is set right. Often it goes on from where it
+/// was when the machine was last on, so that such a turn looks like any other before a long absence. So one is
+/// old only if another one began a day after it by the same clock and is too old as well; else it is as old as
+/// what followed it.
 fn first_kept(keeper: &mut Keeper) -> Result<Option<i64>, SessionError> {
     let days = i64::try_from(keeper.place.retention.days).unwrap_or(i64::MAX);
     if days == 0 {
@@ -225,12 +228,13 @@ fn first_kept(keeper: &mut Keeper) -> Result<Option<i64>, SessionError> {
         let last_day = began.saturating_sub(days.saturating_mul(DAY));
         let query = "SELECT min(id) FROM turns WHERE began BETWEEN ?1 AND ?2";
         let young: i64 = transaction.query_row(query, [last_day, doubted], |row| row.get(0))?;
-        // The last one before it that did not begin before others that were there already.
         let query = "SELECT max(id) FROM (
-                         SELECT id, began, max(began) OVER (ORDER BY id) AS latest FROM turns
+                         SELECT id, began, max(began) OVER (
+                             ORDER BY id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                         ) AS later FROM turns
                          WHERE id < ?1 AND began <= ?2
-                     ) WHERE began = latest AND began >= ?3";
-        let old = transaction.query_row(query, [young, doubted, NO_TURNS_YET], |row| row.get(0));
+                     ) WHERE later - began >= ?3";
+        let old = transaction.query_row(query, [young, doubted, DOUBT], |row| row.get(0));
         let old: Option<i64> = old?;
         Ok(Some(old.map_or(0, |old| old.saturating_add(1))))
     })?;
