@@ -77,7 +77,6 @@ fn from_the_end(
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::Write as _;
     use std::path::PathBuf;
 
     use proptest::prelude::*;
@@ -107,7 +106,7 @@ mod tests {
         let (_directory, path) = log();
         let mut log = RotatedFile::new(path.clone(), 10, 3);
         for line in ["1111\n", "2222\n", "3333\n", "4444\n", "5555\n"] {
-            log.write_all(line.as_bytes()).unwrap();
+            log.append(line.as_bytes()).unwrap();
         }
         assert_eq!(newest(&path, 100, 2), ["5555", "4444"]);
         assert_eq!(newest(&path, 100, 9), ["5555", "4444", "3333"]);
@@ -144,12 +143,12 @@ mod tests {
     fn whoever_writes_meanwhile_is_not_held_up() {
         let (_directory, path) = log();
         let mut log = RotatedFile::new(path.clone(), 10, 3);
-        log.write_all(b"111111\n").unwrap();
+        log.append(b"111111\n").unwrap();
         let mut lines = Vec::new();
         let read = newest_lines(&path, 100, |line| {
             lines.push(line.to_vec());
             // The file is full: it would start anew now.
-            log.write_all(b"222222\n").unwrap();
+            log.append(b"222222\n").unwrap();
             true
         });
         read.unwrap();

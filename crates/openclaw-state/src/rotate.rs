@@ -1,7 +1,8 @@
-//! Append-only files that start anew when they have grown enough.
+//! Logs of lines that start anew when they have grown enough.
 
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -16,8 +17,8 @@ pub(crate) const LOCK: &str = "lock";
 
 /// A log that keeps at most `keep` older files beside the current one.
 ///
-/// Several processes may write to the same one: each write is one append, and whoever finds the
-/// file full renames it under a lock. The file is created at the first write, so that a command
+/// Several processes may write to the same one: lines are one append, and whoever finds the
+/// file full renames it under a lock. The file is created at the first line, so that a command
 /// with nothing to log leaves no trace.
 #[derive(Debug)]
 pub struct RotatedFile {
@@ -34,13 +35,15 @@ struct Seen {
     at: Instant,
     /// Its length, with what was written to it since by this one.
     length: u64,
+    /// Whether it does not end within a line: a full disk, or the end of a process, may have left a part of one.
+    is_whole: bool,
 }
 
 impl RotatedFile {
     /// A log at `path` whose files have at most `limit` bytes each, and what other processes write within a
     /// tenth of a second.
     ///
-    /// A single write that is larger than the limit still gets a file of its own.
+    /// Lines that are larger than the limit still get a file of their own.
     pub fn new(path: PathBuf, limit: u64, keep: u32) -> Self {
         Self {
             path,
@@ -59,18 +62,52 @@ impl RotatedFile {
         Ok(self.file.insert(file))
     }
 
-    /// How long the file is; looked at now and then only, which is most of what a line costs otherwise.
-    fn length(&mut self) -> io::Result<u64> {
+    /// Appends lines, each with its end, such that they are lines whatever is before them.
+    pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        let mut seen = self.look()?;
+        let length = seen.length.saturating_add(lines.len() as u64);
+        if seen.length > 0 && length > self.limit {
+            self.rotate()?;
+            seen = self.look()?;
+        }
+        // One write, because it is one append among those of other processes.
+        let text = if seen.is_whole {
+            Cow::Borrowed(lines)
+        } else {
+            Cow::Owned([b"\n", lines].concat())
+        };
+        // What is there if it fails has to be looked at.
+        self.seen = None;
+        self.current()?.write_all(&text)?;
+        seen.length = seen.length.saturating_add(text.len() as u64);
+        seen.is_whole = true;
+        self.seen = Some(seen);
+        Ok(())
+    }
+
+    /// How the file is; looked at now and then only, which is most of what a line costs otherwise.
+    fn look(&mut self) -> io::Result<Seen> {
         let at = Instant::now();
-        if let Some(seen) = self.seen
-            && self.file.is_some()
+        let seen = self.seen.filter(|_| self.file.is_some());
+        if let Some(seen) = seen
             && at.duration_since(seen.at) < SEEN
         {
-            return Ok(seen.length);
+            return Ok(seen);
         }
-        let length = self.current()?.metadata()?.len();
-        self.seen = Some(Seen { at, length });
-        Ok(length)
+        let file = self.current()?;
+        let length = file.metadata()?.len();
+        // Nobody else has written to it where it is as long as it was.
+        let is_whole = match seen {
+            Some(seen) if seen.length == length => seen.is_whole,
+            _ => ends_whole(file, length)?,
+        };
+        let seen = Seen {
+            at,
+            length,
+            is_whole,
+        };
+        self.seen = Some(seen);
+        Ok(seen)
     }
 
     fn rotate(&mut self) -> io::Result<()> {
@@ -98,24 +135,6 @@ impl RotatedFile {
     }
 }
 
-impl Write for RotatedFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let length = self.length()?;
-        if length > 0 && length.saturating_add(bytes.len() as u64) > self.limit {
-            self.rotate()?;
-        }
-        let written = self.current()?.write(bytes)?;
-        if let Some(seen) = &mut self.seen {
-            seen.length = seen.length.saturating_add(written as u64);
-        }
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.as_mut().map_or(Ok(()), File::flush)
-    }
-}
-
 /// A file that belongs to a log: one of the older ones, by its number, or its lock.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -124,9 +143,21 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Whether the last byte is the end of a line.
+fn ends_whole(file: &mut File, length: u64) -> io::Result<bool> {
+    let Some(last) = length.checked_sub(1) else {
+        return Ok(true);
+    };
+    // Whatever is written goes to the end nevertheless.
+    file.seek(SeekFrom::Start(last))?;
+    let mut byte = [b'\n'];
+    file.read_exact(&mut byte)?;
+    Ok(byte == [b'\n'])
+}
+
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.append(true).create(true);
+    options.read(true).append(true).create(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
@@ -165,14 +196,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_created_before_the_first_write() {
+    fn nothing_is_created_before_the_first_line() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("logs/a.log");
         let mut log = RotatedFile::new(path.clone(), 10, 2);
-        log.flush().unwrap();
         assert!(!path.parent().unwrap().exists());
-        log.write_all(b"x").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"x");
+        log.append(b"x\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"x\n");
     }
 
     #[test]
@@ -181,7 +211,7 @@ mod tests {
         let path = directory.path().join("a.log");
         let mut log = RotatedFile::new(path.clone(), 10, 2);
         for line in ["111111\n", "222222\n", "333333\n", "444444\n"] {
-            log.write_all(line.as_bytes()).unwrap();
+            log.append(line.as_bytes()).unwrap();
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), "444444\n");
         assert_eq!(fs::read_to_string(log.numbered("1")).unwrap(), "333333\n");
@@ -195,18 +225,49 @@ mod tests {
         let path = directory.path().join("a.log");
         let mut one = RotatedFile::new(path.clone(), 10, 2);
         let mut other = RotatedFile::new(path.clone(), 10, 2);
-        one.write_all(b"1\n").unwrap();
-        other.write_all(b"22222\n").unwrap();
+        one.append(b"1\n").unwrap();
+        other.append(b"22222\n").unwrap();
         let seen = one.seen.as_mut().unwrap();
         assert_eq!(seen.length, 2);
         seen.at -= SEEN;
-        one.write_all(b"333\n").unwrap();
+        one.append(b"333\n").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "333\n");
         // What the other one has is the old file now.
         let seen = other.seen.as_mut().unwrap();
         seen.at -= SEEN;
-        other.write_all(b"44444\n").unwrap();
+        other.append(b"44444\n").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "333\n44444\n");
+    }
+
+    #[test]
+    fn a_part_of_a_line_spoils_no_other_whoever_has_left_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.log");
+        let text = || fs::read_to_string(&path).unwrap();
+        let tear = || {
+            let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+            file.write_all(b"par").unwrap();
+        };
+        fs::write(&path, "part of another run").unwrap();
+        let mut log = RotatedFile::new(path.clone(), 1_000, 2);
+        log.append(b"1\n").unwrap();
+        log.append(b"2\n").unwrap();
+        assert_eq!(text(), "part of another run\n1\n2\n");
+        // Another process, while this one goes on.
+        tear();
+        log.seen.as_mut().unwrap().at -= SEEN;
+        log.append(b"3\n").unwrap();
+        assert!(text().ends_with("\n2\npar\n3\n"), "{}", text());
+        // A write of its own that failed.
+        tear();
+        log.seen = None;
+        log.append(b"4\n5\n").unwrap();
+        assert!(text().ends_with("\n3\npar\n4\n5\n"), "{}", text());
+        // One that left nothing leaves no empty line.
+        log.seen = None;
+        log.append(b"6\n").unwrap();
+        assert!(text().ends_with("\n5\n6\n"), "{}", text());
+        assert!(!text().contains("\n\n"));
     }
 
     #[test]
@@ -219,7 +280,7 @@ mod tests {
                 scope.spawn(move || {
                     for line in 0..500 {
                         let line = format!("{writer} {line:04}\n");
-                        log.write_all(line.as_bytes()).unwrap();
+                        log.append(line.as_bytes()).unwrap();
                     }
                 });
             }

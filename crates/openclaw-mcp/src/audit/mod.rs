@@ -3,7 +3,7 @@
 mod moment;
 mod recent;
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -110,8 +110,6 @@ struct Lines {
     file: RotatedFile,
     /// What is to be written to it.
     waiting: Vec<u8>,
-    /// Whether the last write failed: it may have left a part of a line.
-    is_torn: bool,
 }
 
 /// A call that is under way, for as long as it is.
@@ -129,7 +127,6 @@ impl AuditLog {
             lines: Mutex::new(Lines {
                 file,
                 waiting: Vec::new(),
-                is_torn: false,
             }),
             under_way: AtomicUsize::new(0),
             // Not the key itself: the same text has another hash here than in a fingerprint.
@@ -207,14 +204,8 @@ impl AuditLog {
 impl Lines {
     /// Writes what waits, in one write, so that lines of several processes don't mix.
     fn write(&mut self) -> io::Result<()> {
-        let mut all = std::mem::take(&mut self.waiting);
-        if self.is_torn {
-            all.insert(0, b'\n');
-        }
-        let written = self.file.write_all(&all);
-        self.is_torn = written.is_err();
-        all.clear();
-        self.waiting = all;
+        let written = self.file.append(&self.waiting);
+        self.waiting.clear();
         written
     }
 }

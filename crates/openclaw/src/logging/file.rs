@@ -1,6 +1,6 @@
 //! The log file of a state directory, through good and bad times.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use openclaw_state::{RotatedFile, StateDirectory, StateDirectoryError, layout};
@@ -13,8 +13,6 @@ pub(crate) struct LogFile {
     file: Option<RotatedFile>,
     /// Whether somebody was told that it can't be written, and it has not worked since.
     told: bool,
-    /// Whether the file may end in the middle of a line.
-    torn: bool,
 }
 
 impl LogFile {
@@ -23,7 +21,6 @@ impl LogFile {
             state: state.to_owned(),
             file: None,
             told: false,
-            torn: false,
         }
     }
 
@@ -44,13 +41,7 @@ impl LogFile {
             Some(file) => file,
             None => open(&self.state).map_err(|error| error.to_string())?,
         };
-        let written = if self.torn {
-            // One write, because a line is one append among those of other processes.
-            file.write_all(&[b"\n", line].concat())
-        } else {
-            file.write_all(line)
-        };
-        self.torn = written.is_err();
+        let written = file.append(line);
         written.map_err(|error| in_file(&self.state, &error))?;
         self.file = Some(file);
         Ok(())
