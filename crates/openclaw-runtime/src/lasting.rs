@@ -19,7 +19,8 @@ const VARIABLES: [&str; 3] = [
 pub(crate) struct Lasting {
     environment: Arc<Environment>,
     gateway: Definition<Gateway>,
-    otel: Definition<OtelSettings>,
+    /// None where it can't be used, for whatever reason.
+    otel: Option<Arc<OtelSettings>>,
     /// The same together with its variables.
     traces: Reading,
     retention: SessionRetention,
@@ -30,7 +31,7 @@ impl Lasting {
         Self {
             environment: Arc::clone(&config.environment),
             gateway: config.gateway.clone(),
-            otel: config.otel.clone(),
+            otel: config.otel.sound().cloned(),
             traces: traces::reading(config),
             retention: config.session_retention,
         }
@@ -41,7 +42,8 @@ impl Lasting {
         let (before, now) = (&self.environment, &config.environment);
         let is_as_before = |name: &&str| before.own_variable(name) == now.own_variable(name);
         let variables_are = VARIABLES.iter().all(is_as_before);
-        let traces_are = self.otel == config.otel && self.traces == traces::reading(config);
+        let traces_are =
+            self.otel.as_ref() == config.otel.sound() && self.traces == traces::reading(config);
         let all = [
             ("gateway", variables_are && self.gateway == config.gateway),
             ("diagnostics.otel", traces_are),

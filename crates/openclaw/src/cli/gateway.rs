@@ -48,7 +48,7 @@ pub(crate) enum GatewayCommand {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct RunOptions {
     /// Listens on this port; 0 takes one that is free [default: gateway.port, else 18789]
-    #[arg(long, value_name = "N", env = "OPENCLAW_GATEWAY_PORT", hide_env = true)]
+    #[arg(long, value_name = "N")]
     pub(crate) port: Option<u16>,
     /// Listens on these addresses [default: gateway.bind, else loopback]
     #[arg(long, value_name = "WHERE")]

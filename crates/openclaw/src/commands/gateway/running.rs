@@ -45,7 +45,7 @@ pub(super) fn run(session: &mut Session<'_>, options: &RunOptions) -> Result<Exi
     let followed = Followed::now(&session.definitions()?.files());
     let config = usable_config(session)?;
     let gateway = settings::settings(&config)?;
-    let address = settings::address(&gateway, options)?;
+    let address = settings::address(&config.environment, &gateway, options)?;
     let state = session.state()?;
     let signals = listen()?;
     openclaw_process::raise_descriptor_limit();

@@ -3,7 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use openclaw_config::{Config, ConfigValue, Definition, Gateway, GatewayAuthMode, GatewayBind};
+use openclaw_config::{
+    Config, ConfigValue, Definition, Environment, Gateway, GatewayAuthMode, GatewayBind,
+};
 use openclaw_gateway::Credential;
 use openclaw_process::Launcher;
 use openclaw_secret_stores::{SecretResolver, Surroundings};
@@ -14,6 +16,8 @@ use crate::cli::{BindWord, RunOptions};
 use crate::commands::Session;
 use crate::failure::Failure;
 
+/// The variable with the port.
+const PORT: &str = "OPENCLAW_GATEWAY_PORT";
 /// The variable with the token, as the TypeScript `OpenClaw` has it.
 const TOKEN: &str = "OPENCLAW_GATEWAY_TOKEN";
 /// The variable with the password.
@@ -37,7 +41,11 @@ pub(super) fn settings(config: &Config) -> Result<Gateway, Failure> {
 }
 
 /// Where it listens.
-pub(super) fn address(gateway: &Gateway, options: &RunOptions) -> Result<SocketAddr, Failure> {
+pub(super) fn address(
+    environment: &Environment,
+    gateway: &Gateway,
+    options: &RunOptions,
+) -> Result<SocketAddr, Failure> {
     let bind = match options.bind {
         Some(BindWord::Loopback) => GatewayBind::Loopback,
         Some(BindWord::Lan) => GatewayBind::Lan,
@@ -62,8 +70,24 @@ pub(super) fn address(gateway: &Gateway, options: &RunOptions) -> Result<SocketA
         return Err(Failure::usage("config", message)
             .hint("set `gateway.auth.mode` to \"token\", or `gateway.bind` to \"loopback\""));
     }
-    let port = options.port.unwrap_or(gateway.port);
+    let port = port(environment, options)?.unwrap_or(gateway.port);
     Ok(SocketAddr::new(host, port))
+}
+
+/// The port that the command line or a variable says, if one does.
+pub(super) fn port(
+    environment: &Environment,
+    options: &RunOptions,
+) -> Result<Option<u16>, Failure> {
+    let text = environment.own_variable(PORT).map(str::trim);
+    match (options.port, text.filter(|text| !text.is_empty())) {
+        (Some(port), _) => Ok(Some(port)),
+        (None, None) => Ok(None),
+        (None, Some(text)) => text.parse().map(Some).map_err(|_| {
+            let message = format!("{PORT} is not a port: {text:?}");
+            Failure::usage("usage", message).hint("a port is a number up to 65535")
+        }),
+    }
 }
 
 fn custom(gateway: &Gateway) -> Result<IpAddr, Failure> {

@@ -11,6 +11,8 @@ use crate::cli::{BindWord, RunOptions};
 use crate::commands::Session;
 use crate::failure::{Exit, Failure};
 
+use super::settings::port;
+
 /// How the name of the unit begins. The TypeScript `OpenClaw` has `openclaw-gateway.service`, and keeps it.
 const NAME: &str = "openclaw-mcp-gateway";
 /// A line that every unit of ours has, and no other.
@@ -186,7 +188,8 @@ fn unit(session: &Session<'_>, program: &Path, options: &RunOptions) -> Result<S
         words.extend(["--config".to_owned(), location.config.display().to_string()]);
     }
     words.extend(["gateway".to_owned(), "run".to_owned()]);
-    if let Some(port) = options.port {
+    // A variable of this shell is none of the unit.
+    if let Some(port) = port(&session.environment, options)? {
         words.extend(["--port".to_owned(), port.to_string()]);
     }
     if let Some(bind) = options.bind {

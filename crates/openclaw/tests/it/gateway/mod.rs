@@ -15,6 +15,8 @@ mod memory;
 #[cfg(target_os = "linux")]
 mod others;
 #[cfg(target_os = "linux")]
+mod ports;
+#[cfg(target_os = "linux")]
 mod reloads;
 #[cfg(target_os = "linux")]
 mod traces;

@@ -119,6 +119,22 @@ fn settings_that_wait_for_a_new_start_are_told_wherever_somebody_looks() {
     assert_eq!(waits(), json!([]));
 }
 
+#[test]
+fn what_is_as_wrong_as_before_at_another_place_of_the_file_waits_for_nothing() {
+    let lab = Lab::empty().alone();
+    let write = |before: &str| {
+        let text = format!("{{ {before} diagnostics: {{ otel: {{ endpoint: 'nonsense' }} }} }}");
+        fs::write(config(&lab), text).unwrap();
+    };
+    write("");
+    let gateway = Gateway::start(&lab.home, &[]);
+    let before = reloads(&gateway, &lab);
+    write("mcp: { servers: { off: { command: 'true', enabled: false } } },");
+    assert!(wait_until(SOON, || reloads(&gateway, &lab) > before));
+    let status = lab.home.run(&["gateway", "status", "--json"]).json();
+    assert_eq!(status["awaitsRestart"], json!([]));
+}
+
 /// Starts a gateway whose server is ready.
 fn ready(lab: &Lab) -> Gateway {
     let gateway = Gateway::start(&lab.home, &[]);
