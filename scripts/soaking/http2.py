@@ -40,6 +40,17 @@ def number(value: int, bits: int, first: int) -> bytes:
     return bytes(encoded)
 
 
+def behind_number(block: bytes, bits: int) -> bytes:
+    """What follows the number that a block begins with."""
+    most = (1 << bits) - 1
+    at = 1
+    if block[0] & most == most:
+        while at < len(block) and block[at] & 0x80:
+            at += 1
+        at += 1
+    return block[at:]
+
+
 def header(name: int, value: str) -> bytes:
     """A header that nobody remembers."""
     return number(name, 4, 0) + number(len(value), 7, 0) + value.encode("latin-1")
@@ -49,7 +60,7 @@ def status_of(block: bytes) -> int:
     """The status at the front of headers; 0 for those that have no number."""
     # The size of the table may be told before.
     while block and block[0] & 0xE0 == 0x20:
-        block = block[1:]
+        block = behind_number(block, 5)
     return STATUSES.get(block[0] & 0x7F, 0) if block and block[0] & 0x80 else 0
 
 

@@ -263,7 +263,9 @@ class OverHttp2(unittest.TestCase):
         # RFC 7541, appendix C.1.
         self.assertEqual(http2.number(10, 5, 0), b"\x0a")
         self.assertEqual(http2.number(1337, 5, 0), b"\x1f\x9a\x0a")
-        self.assertEqual(http2.status_of(b"\x3f\xe1\x1f\x88"[3:]), 200)
+        self.assertEqual(http2.status_of(b"\x3f\xe1\x1f\x88"), 200)
+        self.assertEqual(http2.status_of(b"\x3e\x3f\x1f\x88"), 200)
+        self.assertEqual(http2.status_of(b"\x3f\xe1"), 0)
         self.assertEqual(http2.status_of(b"\x20\x88"), 200)
         self.assertEqual(http2.status_of(b"\x08\x03503"), 0)
 
