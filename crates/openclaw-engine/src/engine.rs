@@ -3,6 +3,7 @@
 use std::pin::Pin;
 
 use crate::activity::{ActivityQuery, ActivityReport};
+use crate::agents::{AgentQuery, KnownAgent};
 use crate::commands::{CommandsQuery, CommandsReport, CompletionQuery, CompletionReport};
 use crate::configuration::{ConfigurationQuery, ConfigurationReport};
 use crate::definitions::{
@@ -44,6 +45,8 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, EngineFailure>> 
 /// question names an agent, the whole name of a session means its agent as it is in that session: with the
 /// servers that are lent to it.
 pub trait Engine: ReplyEngine {
+    /// Which agent is meant. One that there is not is a failure that names the others.
+    fn agent(&self, query: AgentQuery) -> Pending<'_, KnownAgent>;
     /// How the servers of an agent are.
     fn servers(&self, query: ServersQuery) -> Pending<'_, ServersReport>;
     /// How one server is, in detail.

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | `engine` | what can be asked | how it is answered |
 //! | `failure` | why something was not done, and whose fault it is | formatting for terminals |
+//! | `agents` | agents, by their names | |
 //! | `servers` | servers and how they are | |
 //! | `looking` | what can be seen without starting anything | |
 //! | `tools` | tools, and calls of them | |
@@ -30,6 +31,7 @@
 //! | `activity` | what happened lately, with its times | |
 
 mod activity;
+mod agents;
 mod commands;
 mod configuration;
 mod definitions;
@@ -54,6 +56,7 @@ mod tools;
 mod watching;
 
 pub use activity::{ActivityEntry, ActivityQuery, ActivityReport};
+pub use agents::{AgentQuery, KnownAgent};
 pub use commands::{
     Candidate, CommandOrigin, CommandReport, CommandsQuery, CommandsReport, CompletionQuery,
     CompletionReport,

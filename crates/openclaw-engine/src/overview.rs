@@ -68,3 +68,11 @@ pub struct Overview {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub awaits_restart: Vec<String>,
 }
+
+impl Overview {
+    /// What is wrong besides servers.
+    pub fn errors(&self) -> impl Iterator<Item = &str> {
+        let errors = [&self.config_error, &self.sessions_error];
+        errors.into_iter().filter_map(|error| error.as_deref())
+    }
+}

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of what is said over a link. Two programs that differ in it can't talk.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// The longest message that is read of a peer who has not said who he is.
 pub(crate) const LONGEST_GREETING: usize = 64 << 10;
@@ -85,12 +85,12 @@ mod tests {
 
     // These texts are what programs that are out there send. Only the number
     // of the protocol ever changes in them.
-    const COMMAND: &str = r#"{"openclaw":"command","protocol":2,"version":"0.1.0"}"#;
-    const GATEWAY: &str = r#"{"openclaw":"gateway","protocol":2,"version":"0.1.0","pid":42,"config":"/home/me/.openclaw/openclaw.json","address":"http://127.0.0.1:18789"}"#;
+    const COMMAND: &str = r#"{"openclaw":"command","protocol":3,"version":"0.1.0"}"#;
+    const GATEWAY: &str = r#"{"openclaw":"gateway","protocol":3,"version":"0.1.0","pid":42,"config":"/home/me/.openclaw/openclaw.json","address":"http://127.0.0.1:18789"}"#;
 
     fn greeting() -> Greeting {
         Greeting {
-            protocol: 2,
+            protocol: 3,
             version: "0.1.0".to_owned(),
             pid: 42,
             config: "/home/me/.openclaw/openclaw.json".to_owned(),
@@ -104,14 +104,14 @@ mod tests {
         assert_eq!(said, COMMAND);
         let said = serde_json::to_string(&gateway_says(&greeting())).unwrap();
         assert_eq!(said, GATEWAY);
-        assert_eq!(read_command(COMMAND.as_bytes()), Some(2));
+        assert_eq!(read_command(COMMAND.as_bytes()), Some(3));
         assert_eq!(read_gateway(GATEWAY.as_bytes()), Some(greeting()));
     }
 
     #[test]
     fn what_later_versions_add_is_passed_over() {
         let later = COMMAND.replace('}', r#","locale":{"a":[1]}}"#);
-        assert_eq!(read_command(later.as_bytes()), Some(2));
+        assert_eq!(read_command(later.as_bytes()), Some(3));
         let later = GATEWAY.replace('}', r#","since":"today"}"#);
         assert_eq!(read_gateway(later.as_bytes()), Some(greeting()));
     }

@@ -6,17 +6,18 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 use openclaw_engine::{
-    ActivityQuery, ActivityReport, AddServer, AddedServer, ApprovalReport, ApprovalRequest,
-    Audience, CallReport, CallRequest, ClientMetadata, ClientMetadataQuery, CommandsQuery,
-    CommandsReport, CompletionQuery, CompletionReport, ConfigurationQuery, ConfigurationReport,
-    DefinitionsReport, DeletedSession, Engine, EngineFailure, ImportReport, ImportRequest,
-    LendServers, Lender, LoanReport, LoginAnswer, LoginOffer, LoginReport, LoginRequest,
-    LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport, LookQuery, LookReport,
-    ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview, Pending,
-    PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
-    RemovedServer, ReplyEngine, ReplyReport, ReplyRequest, ResourcesReport, SecretsQuery,
-    SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionTranscript, SessionsQuery,
-    SessionsReport, SetServer, SkillsQuery, SkillsReport, StatisticsReport, ToolsReport, Watcher,
+    ActivityQuery, ActivityReport, AddServer, AddedServer, AgentQuery, ApprovalReport,
+    ApprovalRequest, Audience, CallReport, CallRequest, ClientMetadata, ClientMetadataQuery,
+    CommandsQuery, CommandsReport, CompletionQuery, CompletionReport, ConfigurationQuery,
+    ConfigurationReport, DefinitionsReport, DeletedSession, Engine, EngineFailure, ImportReport,
+    ImportRequest, KnownAgent, LendServers, Lender, LoanReport, LoginAnswer, LoginOffer,
+    LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport,
+    LookQuery, LookReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession,
+    Overview, Pending, PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest,
+    ReloadReport, RemovedServer, ReplyEngine, ReplyReport, ReplyRequest, ResourcesReport,
+    SecretsQuery, SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionTranscript,
+    SessionsQuery, SessionsReport, SetServer, SkillsQuery, SkillsReport, StatisticsReport,
+    ToolsReport, Watcher,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -95,6 +96,7 @@ macro_rules! table {
 }
 
 table! {
+    agent(query: AgentQuery) -> KnownAgent, None;
     servers(query: ServersQuery) -> ServersReport, None;
     server(query: OneServer) -> ServerDetails, None;
     connect(query: OneServer) -> ServerDetails, Some;

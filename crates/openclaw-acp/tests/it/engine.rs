@@ -156,6 +156,10 @@ macro_rules! not_asked {
 }
 
 impl Engine for FakeEngine {
+    fn agent(&self, _: AgentQuery) -> Pending<'_, KnownAgent> {
+        not_here()
+    }
+
     fn lend(&self, request: LendServers) -> Pending<'_, LoanReport> {
         if self.lenders.load(Ordering::SeqCst) == 0 {
             self.attempts.fetch_add(1, Ordering::SeqCst);

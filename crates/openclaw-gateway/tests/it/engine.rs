@@ -179,6 +179,10 @@ impl ReplyEngine for FakeEngine {
 }
 
 impl Engine for FakeEngine {
+    fn agent(&self, _: AgentQuery) -> Pending<'_, KnownAgent> {
+        not_here()
+    }
+
     fn servers(&self, query: ServersQuery) -> Pending<'_, ServersReport> {
         Box::pin(async move {
             known(query.agent.as_deref())?;

@@ -9,8 +9,8 @@ use tokio::net::UnixListener;
 
 use crate::setup::{Gateway, Peer, Way, framed, greeting};
 
-const COMMAND: &[u8] = b"\0\0\0\x35{\"openclaw\":\"command\",\"protocol\":2,\"version\":\"0.1.0\"}";
-const GATEWAY: &[u8] = b"\0\0\0\x72{\"openclaw\":\"gateway\",\"protocol\":2,\"version\":\"9.9.9\",\
+const COMMAND: &[u8] = b"\0\0\0\x35{\"openclaw\":\"command\",\"protocol\":3,\"version\":\"0.1.0\"}";
+const GATEWAY: &[u8] = b"\0\0\0\x72{\"openclaw\":\"gateway\",\"protocol\":3,\"version\":\"9.9.9\",\
     \"pid\":42,\"config\":\"/c/openclaw.json\",\"address\":\"127.0.0.1:1\"}";
 
 /// A gateway of the test that reads what is said first and says something itself.

@@ -6,6 +6,7 @@ pub(crate) type Nothing = ();
 macro_rules! each_question {
     ($callback:ident) => {
         $callback! {
+            agent(query: AgentQuery {"agent": "a"}) -> KnownAgent {"id": "a1"};
             servers(query: ServersQuery {"agent": "a", "wait": true, "servers": ["s"]})
                 -> ServersReport {"servers": [], "warnings": ["w"]};
             server(query: OneServer {"agent": null, "server": "s1"})

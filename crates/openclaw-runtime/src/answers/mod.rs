@@ -28,18 +28,18 @@ use futures_util::future::join_all;
 use openclaw_config::{Config, ValueOwner};
 use openclaw_content::shown_line;
 use openclaw_engine::{
-    ActivityQuery, ActivityReport, AddServer, AddedServer, ApprovalReport, ApprovalRequest,
-    AuthKind, CallReport, CallRequest, ClientMetadata, ClientMetadataQuery, CommandsQuery,
-    CommandsReport, CompletionQuery, CompletionReport, ConfigurationQuery, ConfigurationReport,
-    DefinitionsReport, DeletedSession, Engine, EngineFailure, GatewayReport, ImportReport,
-    ImportRequest, LendServers, Lender, LoanReport, LoginAnswer, LoginOffer, LoginReport,
-    LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery, LogsReport, LookQuery,
-    LookReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer, OneSession, Overview,
-    Pending, PromptReport, PromptRequest, PromptsReport, ReadReport, ReadRequest, ReloadReport,
-    RemovedServer, ResourcesReport, SecretRemark, SecretReport, SecretTrouble, SecretsQuery,
-    SecretsReport, ServerDetails, ServersQuery, ServersReport, SessionTranscript, SessionsQuery,
-    SessionsReport, SetServer, ShownState, SkillsQuery, SkillsReport, StatisticsReport,
-    ToolsReport, Watcher,
+    ActivityQuery, ActivityReport, AddServer, AddedServer, AgentQuery, ApprovalReport,
+    ApprovalRequest, AuthKind, CallReport, CallRequest, ClientMetadata, ClientMetadataQuery,
+    CommandsQuery, CommandsReport, CompletionQuery, CompletionReport, ConfigurationQuery,
+    ConfigurationReport, DefinitionsReport, DeletedSession, Engine, EngineFailure, GatewayReport,
+    ImportReport, ImportRequest, KnownAgent, LendServers, Lender, LoanReport, LoginAnswer,
+    LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery,
+    LogsReport, LookQuery, LookReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer,
+    OneSession, Overview, Pending, PromptReport, PromptRequest, PromptsReport, ReadReport,
+    ReadRequest, ReloadReport, RemovedServer, ResourcesReport, SecretRemark, SecretReport,
+    SecretTrouble, SecretsQuery, SecretsReport, ServerDetails, ServersQuery, ServersReport,
+    SessionTranscript, SessionsQuery, SessionsReport, SetServer, ShownState, SkillsQuery,
+    SkillsReport, StatisticsReport, ToolsReport, Watcher,
 };
 use openclaw_mcp::{AgentPlan, PlannedServer};
 
@@ -53,6 +53,14 @@ use crate::unknown::found_server;
 const PROBLEM: usize = 1_000;
 
 impl Engine for Runtime {
+    fn agent(&self, query: AgentQuery) -> Pending<'_, KnownAgent> {
+        let agent = Self::agent(self, query.agent.as_deref());
+        let known = agent.map(|agent| KnownAgent {
+            id: agent.agent.id.to_string(),
+        });
+        Box::pin(std::future::ready(known))
+    }
+
     fn servers(&self, query: ServersQuery) -> Pending<'_, ServersReport> {
         Box::pin(async move {
             let agent = self.agent(query.agent.as_deref())?;

@@ -7,19 +7,19 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use openclaw_engine::{
-    ActivityQuery, ActivityReport, AddServer, AddedServer, AgentReport, ApprovalReport,
+    ActivityQuery, ActivityReport, AddServer, AddedServer, AgentQuery, AgentReport, ApprovalReport,
     ApprovalRequest, CallReport, CallRequest, ClientMetadata, ClientMetadataQuery, CommandsQuery,
     CommandsReport, CompletionQuery, CompletionReport, ConfigurationQuery, ConfigurationReport,
     ContentsReport, Credentials, DefinitionsReport, DeletedSession, Engine, EngineFailure,
-    GatewayReport, ImportReport, ImportRequest, KeptLogin, LendServers, Lender, LoanReport,
-    LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport,
-    LogsQuery, LogsReport, LookQuery, LookReport, ModelsQuery, ModelsReport, OfServer, OneLogin,
-    OneServer, OneSession, Overview, Pending, PromptArgumentReport, PromptMessageReport,
-    PromptReport, PromptRequest, PromptSummary, PromptsReport, ReadReport, ReadRequest,
-    RegistrationKind, ReloadReport, RemovedServer, ResourceSummary, ResourcesReport, SecretsQuery,
-    SecretsReport, ServerDetails, ServerReport, ServersQuery, ServersReport, SessionTranscript,
-    SessionsQuery, SessionsReport, SetServer, ShownState, SkillsQuery, SkillsReport,
-    StatisticsReport, TemplateSummary, ToolReport, ToolsReport, Watcher,
+    GatewayReport, ImportReport, ImportRequest, KeptLogin, KnownAgent, LendServers, Lender,
+    LoanReport, LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport,
+    LogoutReport, LogsQuery, LogsReport, LookQuery, LookReport, ModelsQuery, ModelsReport,
+    OfServer, OneLogin, OneServer, OneSession, Overview, Pending, PromptArgumentReport,
+    PromptMessageReport, PromptReport, PromptRequest, PromptSummary, PromptsReport, ReadReport,
+    ReadRequest, RegistrationKind, ReloadReport, RemovedServer, ResourceSummary, ResourcesReport,
+    SecretsQuery, SecretsReport, ServerDetails, ServerReport, ServersQuery, ServersReport,
+    SessionTranscript, SessionsQuery, SessionsReport, SetServer, ShownState, SkillsQuery,
+    SkillsReport, StatisticsReport, TemplateSummary, ToolReport, ToolsReport, Watcher,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -82,6 +82,12 @@ fn tool(name: &str, description: &str) -> ToolReport {
 }
 
 impl Engine for Canned {
+    fn agent(&self, query: AgentQuery) -> Pending<'_, KnownAgent> {
+        ready(KnownAgent {
+            id: query.agent.unwrap_or_else(|| "main".to_owned()),
+        })
+    }
+
     fn servers(&self, query: ServersQuery) -> Pending<'_, ServersReport> {
         let mut servers = servers();
         let before = self.asked.fetch_add(1, Ordering::SeqCst);

@@ -19,8 +19,8 @@ mod suggest;
 use std::time::Duration;
 
 use openclaw_engine::{
-    Attachment, CommandReport, CommandsQuery, Engine, ReplyRequest, ServersQuery, SessionChoice,
-    SessionsQuery,
+    AgentQuery, Attachment, CommandReport, CommandsQuery, Engine, ReplyRequest, ServersQuery,
+    SessionChoice, SessionsQuery,
 };
 use tokio::time::timeout;
 
@@ -28,7 +28,6 @@ use crate::browser::Browser;
 use crate::cli::ChatOptions;
 use crate::commands::Session;
 use crate::commands::agent::FRESH;
-use crate::commands::configuration::usable_config;
 use crate::commands::engine::{listen, with_lasting_engine};
 use crate::commands::turn::{Manner, Outcome, Setting, hear};
 use crate::failure::{Exit, Failure};
@@ -54,7 +53,6 @@ pub(super) fn run(session: &mut Session<'_>, options: ChatOptions) -> Result<Exi
     if let Some(key) = &options.session_key {
         check_key(key)?;
     }
-    let config = usable_config(session)?;
     let state = session.state()?;
     let signals = listen()?;
     let mut interrupts = signals.interrupts();
@@ -64,12 +62,12 @@ pub(super) fn run(session: &mut Session<'_>, options: ChatOptions) -> Result<Exi
     let caught = seating.is_person().then(|| interrupts.catch());
     let remembered = Remembered::of(&state, session.redactor);
     let of_key = options.session_key.as_deref().and_then(owner_of);
-    let owner = match (options.agent, of_key) {
-        (Some(agent), _) => agent,
-        (None, Some(owner)) => owner.to_owned(),
-        (None, None) => config.default_agent.to_string(),
-    };
-    let result = with_lasting_engine(session, config, signals, async |engine, session| {
+    let owner = options.agent.or_else(|| of_key.map(str::to_owned));
+    let result = with_lasting_engine(session, signals, async |engine, session| {
+        let owner = match owner {
+            Some(owner) => owner,
+            None => engine.agent(AgentQuery::default()).await?.id,
+        };
         let mut chat = Chat {
             engine,
             desk: Desk::open(seating, begun, remembered, session.output),

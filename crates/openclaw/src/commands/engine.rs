@@ -35,29 +35,27 @@ pub(super) fn with_engine<T>(
     question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let signals = listen()?;
-    with_found(session, None, signals, Life::Command, question)
+    with_found(session, signals, Life::Command, question)
 }
 
 /// The same for whoever goes on asking for a long time: servers that are lost come back.
 pub(super) fn with_lasting_engine<T>(
     session: &mut Session<'_>,
-    config: Config,
     signals: Signals,
     question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    with_found(session, Some(config), signals, Life::Conversation, question)
+    with_found(session, signals, Life::Conversation, question)
 }
 
 /// The same for whoever asks from several tasks at a time.
 pub(super) fn with_shared_engine<T>(
     session: &mut Session<'_>,
-    config: Config,
     signals: Signals,
     question: impl AsyncFnOnce(Arc<dyn Engine>, &mut Session<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let runtime = runtime()?;
     let result = runtime.block_on(async {
-        let engine = found(session, Some(config), Life::Conversation).await?;
+        let engine = found(session, Life::Conversation).await?;
         let shared = Arc::clone(&engine);
         let question =
             async move |_: &dyn Engine, session: &mut Session<'_>| question(shared, session).await;
@@ -70,14 +68,13 @@ pub(super) fn with_shared_engine<T>(
 
 fn with_found<T>(
     session: &mut Session<'_>,
-    config: Option<Config>,
     signals: Signals,
     life: Life,
     question: impl AsyncFnOnce(&dyn Engine, &mut Session<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let runtime = runtime()?;
     let result = runtime.block_on(async {
-        let engine = found(session, config, life).await?;
+        let engine = found(session, life).await?;
         ask(&*engine, signals, session, question).await
     });
     // What still runs on other threads, such as a lookup of a name, is not waited for.
@@ -85,19 +82,13 @@ fn with_found<T>(
     result
 }
 
-/// The gateway's engine where one runs, else one of our own.
-async fn found(
-    session: &mut Session<'_>,
-    config: Option<Config>,
-    life: Life,
-) -> Result<Arc<dyn Engine>, Failure> {
+/// The gateway's engine where one runs, else one of our own. Only that one needs the configuration: a gateway goes
+/// on with an earlier one while the file can't be used.
+async fn found(session: &mut Session<'_>, life: Life) -> Result<Arc<dyn Engine>, Failure> {
     if let Some(remote) = gateway::found(session).await? {
         return Ok(Arc::new(remote));
     }
-    let config = match config {
-        Some(config) => config,
-        None => usable_config(session)?,
-    };
+    let config = usable_config(session)?;
     let state = session.state()?;
     let setup = own_setup(session, config, state, life)?;
     Ok(Arc::new(Runtime::open(setup)?))

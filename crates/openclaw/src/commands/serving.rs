@@ -9,10 +9,10 @@ mod streams;
 use std::io::{IsTerminal as _, stdin};
 
 use openclaw_acp::AcpSetup;
+use openclaw_engine::{AgentQuery, Engine};
 use openclaw_mcp_server::ServerSetup;
 
 use crate::commands::Session;
-use crate::commands::configuration::{find_agent, usable_config};
 use crate::commands::engine::{listen, with_lasting_engine, with_shared_engine};
 use crate::failure::{Exit, Failure};
 
@@ -20,17 +20,15 @@ use crate::failure::{Exit, Failure};
 pub(super) fn mcp(session: &mut Session<'_>, agent: Option<String>) -> Result<Exit, Failure> {
     let (input, output) = streams::take().map_err(|error| unserved(&error))?;
     explain(session, "an MCP server", "a client")?;
-    let config = usable_config(session)?;
-    find_agent(&config, agent.as_deref())?;
-    let default_agent = config.default_agent.to_string();
     let (spool, signals) = (session.state()?.path().to_owned(), listen()?);
-    with_lasting_engine(session, config, signals, async move |engine, session| {
+    with_lasting_engine(session, signals, async move |engine, session| {
+        let usual = known(engine, agent.as_deref()).await?;
         let setup = ServerSetup {
             input: Box::new(input),
             output: Box::new(output),
             spool,
             agent,
-            default_agent,
+            default_agent: usual,
             version: env!("CARGO_PKG_VERSION"),
             correlation: session.operation.to_string(),
         };
@@ -44,10 +42,9 @@ pub(super) fn mcp(session: &mut Session<'_>, agent: Option<String>) -> Result<Ex
 pub(super) fn acp(session: &mut Session<'_>, agent: Option<String>) -> Result<Exit, Failure> {
     let (input, output) = streams::take().map_err(|error| unserved(&error))?;
     explain(session, "an agent for editors", "an editor")?;
-    let config = usable_config(session)?;
-    find_agent(&config, agent.as_deref())?;
     let (state, signals) = (session.state()?, listen()?);
-    with_shared_engine(session, config, signals, async move |engine, session| {
+    with_shared_engine(session, signals, async move |engine, session| {
+        known(&*engine, agent.as_deref()).await?;
         let setup = AcpSetup {
             input: Box::new(input),
             output: Box::new(output),
@@ -60,6 +57,14 @@ pub(super) fn acp(session: &mut Session<'_>, agent: Option<String>) -> Result<Ex
         served.map_err(|error| unserved(&error))?;
         Ok(Exit::Done)
     })
+}
+
+/// The agent that answers where nothing else is said: there is one, or nothing is served.
+async fn known(engine: &dyn Engine, agent: Option<&str>) -> Result<String, Failure> {
+    let query = AgentQuery {
+        agent: agent.map(str::to_owned),
+    };
+    Ok(engine.agent(query).await?.id)
 }
 
 /// Tells a person who started it by hand what it waits for.

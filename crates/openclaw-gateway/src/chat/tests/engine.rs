@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use openclaw_engine::{
-    ActivityQuery, ActivityReport, AddServer, AddedServer, AgentReport, ApprovalReport,
+    ActivityQuery, ActivityReport, AddServer, AddedServer, AgentQuery, AgentReport, ApprovalReport,
     ApprovalRequest, Audience, CallReport, CallRequest, ClientMetadata, ClientMetadataQuery,
     CommandsQuery, CommandsReport, CompletionQuery, CompletionReport, ConfigurationQuery,
     ConfigurationReport, Credentials, DefinitionsReport, DeletedSession, Engine, EngineFailure,
-    GatewayReport, ImportReport, ImportRequest, LendServers, Lender, LoanReport, LoginAnswer,
-    LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport, LogsQuery,
-    LogsReport, LookQuery, LookReport, ModelsQuery, ModelsReport, OfServer, OneLogin, OneServer,
-    OneSession, Overview, Pending, PromptReport, PromptRequest, PromptsReport, ReadReport,
-    ReadRequest, ReloadReport, RemovedServer, ReplyEngine, ReplyEvent, ReplyPart, ReplyReport,
-    ReplyRequest, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails, ServersQuery,
-    ServersReport, SessionChoice, SessionTranscript, SessionsQuery, SessionsReport, SetServer,
-    SkillsQuery, SkillsReport, StatisticsReport, ToolsReport, UsageReport, Watcher,
+    GatewayReport, ImportReport, ImportRequest, KnownAgent, LendServers, Lender, LoanReport,
+    LoginAnswer, LoginOffer, LoginReport, LoginRequest, LoginsQuery, LoginsReport, LogoutReport,
+    LogsQuery, LogsReport, LookQuery, LookReport, ModelsQuery, ModelsReport, OfServer, OneLogin,
+    OneServer, OneSession, Overview, Pending, PromptReport, PromptRequest, PromptsReport,
+    ReadReport, ReadRequest, ReloadReport, RemovedServer, ReplyEngine, ReplyEvent, ReplyPart,
+    ReplyReport, ReplyRequest, ResourcesReport, SecretsQuery, SecretsReport, ServerDetails,
+    ServersQuery, ServersReport, SessionChoice, SessionTranscript, SessionsQuery, SessionsReport,
+    SetServer, SkillsQuery, SkillsReport, StatisticsReport, ToolsReport, UsageReport, Watcher,
 };
 use tokio::sync::Semaphore;
 
@@ -300,6 +300,7 @@ macro_rules! unasked {
 
 impl Engine for Scripted {
     unasked! {
+        agent(AgentQuery) -> KnownAgent;
         servers(ServersQuery) -> ServersReport;
         server(OneServer) -> ServerDetails;
         connect(OneServer) -> ServerDetails;

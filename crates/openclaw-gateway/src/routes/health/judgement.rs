@@ -58,15 +58,14 @@ impl Judgement {
         let mut of_default = Vec::new();
         match overview {
             Ok(overview) => {
+                for error in overview.errors() {
+                    judgement.about_us(error.to_owned());
+                }
                 for server in overview.servers {
                     if let Some(error) = server.error {
                         reasons.insert(server.name.clone(), (server.state, error));
                     }
                     of_default.push((server.name, server.state));
-                }
-                let errors = [overview.config_error, overview.sessions_error];
-                for error in errors.into_iter().flatten() {
-                    judgement.about_us(error);
                 }
             }
             Err(failure) => judgement.about_us(failure.message),

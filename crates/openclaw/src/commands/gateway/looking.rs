@@ -85,7 +85,7 @@ impl Seen {
     }
 
     fn health(&self) -> &'static str {
-        let is_well = self.overview.config_error.is_none() && self.troubled().next().is_none();
+        let is_well = self.overview.errors().next().is_none() && self.troubled().next().is_none();
         if is_well { "ok" } else { "degraded" }
     }
 
@@ -99,6 +99,7 @@ impl Seen {
             "health": self.health(),
             "config": self.greeting.config,
             "configError": self.overview.config_error,
+            "sessionsError": self.overview.sessions_error,
             "awaitsRestart": self.overview.awaits_restart,
         })
     }
@@ -132,6 +133,10 @@ impl Seen {
                 text.push_str(&format!("    {}\n", shown_line(line, LINE)));
             }
         }
+        if let Some(error) = &self.overview.sessions_error {
+            let error = shown_line(error, LINE);
+            text.push_str(&format!("  the sessions can't be read: {error}\n"));
+        }
         for place in &self.overview.awaits_restart {
             let place = render::name(place);
             text.push_str(&format!(
@@ -156,7 +161,49 @@ fn period(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use openclaw_engine::GatewayReport;
+
     use super::*;
+
+    #[test]
+    fn what_is_wrong_besides_servers_is_told() {
+        let seen = |config_error: Option<&str>, sessions_error: Option<&str>| Seen {
+            greeting: Greeting {
+                protocol: 1,
+                version: "1.2.3".to_owned(),
+                pid: 7,
+                config: "/config".to_owned(),
+                address: "http://127.0.0.1:1".to_owned(),
+            },
+            overview: Overview {
+                version: "1.2.3".to_owned(),
+                gateway: GatewayReport::default(),
+                servers: Vec::new(),
+                agents: Vec::new(),
+                sessions: 0,
+                sessions_error: sessions_error.map(str::to_owned),
+                config_error: config_error.map(str::to_owned),
+                awaits_restart: Vec::new(),
+            },
+            statistics: StatisticsReport::default(),
+        };
+        let well = seen(None, None);
+        assert!(well.told().starts_with("gateway ok "), "{}", well.told());
+        assert_eq!(well.report()["health"], "ok");
+        for ill in [
+            seen(Some("it is broken"), None),
+            seen(None, Some("it is broken")),
+        ] {
+            let told = ill.told();
+            assert!(told.starts_with("gateway degraded "), "{told}");
+            assert!(told.contains("it is broken"), "{told}");
+            assert_eq!(ill.report()["health"], "degraded");
+        }
+        assert_eq!(
+            seen(None, Some("it is broken")).report()["sessionsError"],
+            "it is broken"
+        );
+    }
 
     #[test]
     fn periods_are_told_in_two_units() {

@@ -10,13 +10,13 @@ use std::time::Duration;
 use openclaw_config::{Config, Gateway};
 use openclaw_engine::Engine;
 use openclaw_gateway::{BindError, Credential, Followed, GatewaySetup, Occupant};
-use openclaw_link::{Listener, Remote};
+use openclaw_link::{Listener, NoGateway, Remote};
 use openclaw_process::Launcher;
 use openclaw_runtime::{Life, Runtime};
 use openclaw_state::{FileLock, LockError, StateDirectory, layout};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 #[cfg(target_os = "linux")]
 use tokio_util::task::AbortOnDropHandle;
@@ -36,6 +36,10 @@ const MOST_WORKERS: usize = 4;
 const STOPPING: Duration = Duration::from_millis(5_900);
 /// How much of that is left for what does not go at all.
 const LAST: Duration = Duration::from_millis(500);
+/// How long a lock is waited for behind which nobody answers.
+const BETWEEN: Duration = Duration::from_secs(1);
+/// How often it is looked for meanwhile.
+const LOOK: Duration = Duration::from_millis(20);
 
 pub(super) fn run(session: &mut Session<'_>, options: &RunOptions) -> Result<Exit, Failure> {
     // Nothing has started a thread yet.
@@ -258,22 +262,31 @@ async fn reload(engine: &dyn Engine) {
 /// freed with it.
 async fn alone(state: &StateDirectory) -> Result<FileLock, Failure> {
     let path = state.path().join(layout::GATEWAY_LOCK);
-    match FileLock::acquire(&path, Duration::ZERO) {
-        Ok(lock) => Ok(lock),
-        Err(LockError::Busy { .. }) => {
-            let who = match Remote::connect(state.path(), VERSION).await {
-                Ok(remote) => {
-                    let greeting = remote.greeting();
-                    format!(" at {} (PID {})", greeting.address, greeting.pid)
-                }
-                // Its lock is all that is known of it.
-                Err(_) => String::new(),
-            };
-            let message = format!("a gateway runs already{who}");
-            Err(Failure::failed("gateway-runs", message)
-                .hint("`openclaw gateway stop` stops it; another profile can have its own"))
+    let until = Instant::now() + BETWEEN;
+    loop {
+        match FileLock::acquire(&path, Duration::ZERO) {
+            Ok(lock) => return Ok(lock),
+            Err(LockError::Busy { .. }) => {}
+            Err(error @ LockError::Io { .. }) => {
+                return Err(Failure::failed("state", error.to_string()));
+            }
         }
-        Err(error @ LockError::Io { .. }) => Err(Failure::failed("state", error.to_string())),
+        let who = match Remote::connect(state.path(), VERSION).await {
+            Ok(remote) => {
+                let greeting = remote.greeting();
+                format!(" at {} (PID {})", greeting.address, greeting.pid)
+            }
+            // One that begins or ends, or somebody who only looks whether there is one.
+            Err(NoGateway::Absent) if Instant::now() < until => {
+                sleep(LOOK).await;
+                continue;
+            }
+            // Its lock is all that is known of it.
+            Err(_) => String::new(),
+        };
+        let message = format!("a gateway runs already{who}");
+        return Err(Failure::failed("gateway-runs", message)
+            .hint("`openclaw gateway stop` stops it; another profile can have its own"));
     }
 }
 
@@ -306,4 +319,31 @@ fn tell_ready(session: &mut Session<'_>, address: SocketAddr) -> Result<(), Fail
 
 fn url(address: SocketAddr) -> String {
     format!("http://{address}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lock_behind_which_nobody_answers_is_waited_for_but_not_for_long() {
+        let directory = tempfile::tempdir().unwrap();
+        let state = StateDirectory::open(&directory.path().join("state")).unwrap();
+        let lock = state.path().join(layout::GATEWAY_LOCK);
+        // As `gateway status` has it for a moment.
+        let looking = FileLock::acquire(&lock, Duration::ZERO).unwrap();
+        let mut found = std::pin::pin!(alone(&state));
+        let waited = tokio::time::timeout(BETWEEN / 2, &mut found).await;
+        assert!(waited.is_err(), "it waits");
+        drop(looking);
+        let held = found.await.unwrap();
+        let began = Instant::now();
+        let failure = alone(&state).await.unwrap_err();
+        assert!(
+            format!("{failure:?}").contains("a gateway runs already"),
+            "{failure:?}"
+        );
+        assert!(began.elapsed() < BETWEEN * 2);
+        drop(held);
+    }
 }

@@ -170,6 +170,18 @@ fn a_file_that_cannot_be_used_changes_nothing_and_is_reported() {
         );
         let called = lab.home.run(&["mcp", "call", "fake/echo", "message=hello"]);
         assert_eq!(called.stdout, "hello\n", "{called}");
+        // Nor does it keep others from asking for a long time.
+        let chat = lab.home.run_with_input(&["chat"], "/mcp list\n");
+        assert!(chat.stdout.contains("fake"), "{chat}");
+        for (command, version) in [("mcp-server", json!("2025-11-25")), ("acp", json!(1))] {
+            let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+                "protocolVersion": version, "capabilities": {}, "clientCapabilities": {},
+                "clientInfo": { "name": "test", "version": "1" },
+            }});
+            let served = lab.home.run_with_input(&[command], &format!("{hello}\n"));
+            let answer: Json = serde_json::from_str(&served.stdout).unwrap();
+            assert_eq!(answer["result"]["protocolVersion"], version, "{served}");
+        }
         let status = lab.home.run(&["gateway", "status"]);
         assert!(status.stdout.starts_with("gateway degraded"), "{status}");
         fs::write(config(&lab), &good).unwrap();

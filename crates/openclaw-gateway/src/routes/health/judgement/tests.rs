@@ -126,3 +126,15 @@ fn each_answer_may_be_missing_by_itself() {
     let judgement = Judgement::of(Err(silence()), Err(silence()));
     assert_eq!(judgement, Judgement::of_silence());
 }
+
+#[test]
+fn sessions_and_a_configuration_that_can_not_be_read_are_troubles_of_our_own() {
+    let overview = Overview {
+        sessions_error: Some("no sessions".to_owned()),
+        config_error: Some("no configuration".to_owned()),
+        ..overview(&[])
+    };
+    let judgement = both(statistics(&[]), overview);
+    let told = told(&judgement);
+    assert_eq!(told, [("", "no configuration"), ("", "no sessions")]);
+}
