@@ -261,6 +261,7 @@ OWN_DEPENDENCIES = {
         "openclaw-engine",
         "openclaw-render",
     },
+    "openclaw-json": set(),
     "openclaw-sse": set(),
     "openclaw-state": set(),
     "openclaw-telemetry": {"openclaw-http", "openclaw-secrets", "openclaw-testkit"},

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use openclaw_link::{Listener, Service};
+use openclaw_link::{Listener, ListeningAt, Service};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, spawn_blocking};
@@ -44,8 +44,7 @@ pub(crate) async fn http(listener: TcpListener, gateway: Arc<Gateway>) {
     let crowd = Crowd::default();
     let refusals = Arc::new(Semaphore::new(MOST_REFUSALS));
     let mut tasks = JoinSet::new();
-    let mut outage = Outage::new("HTTP");
-    let mut spare = Spare::new();
+    let mut trouble = Trouble::new("HTTP");
     loop {
         let accepted = tokio::select! {
             biased;
@@ -55,22 +54,17 @@ pub(crate) async fn http(listener: TcpListener, gateway: Arc<Gateway>) {
         };
         let (stream, from) = match accepted {
             Ok(accepted) => accepted,
-            Err(error) if is_of_the_peer(&error) => continue,
             Err(error) => {
                 let refused = async {
                     if let Some(Ok((stream, _))) = listener.accept().now_or_never() {
                         connection::refuse(stream, SHORT_REFUSAL, gateway.stop.clone()).await;
                     }
                 };
-                outage.failed(&error);
-                if !spare.lend(&error, refused).await {
-                    wait(&gateway.stop).await;
-                }
+                trouble.failed(&error, refused, &gateway.stop).await;
                 continue;
             }
         };
-        outage.succeeded();
-        spare.refill();
+        trouble.succeeded();
         // Answers are written whole; waiting for more to send only makes them late.
         let _ = stream.set_nodelay(true);
         let counted = crowd.enter(from.ip());
@@ -98,35 +92,31 @@ pub(crate) async fn http(listener: TcpListener, gateway: Arc<Gateway>) {
 pub(crate) async fn socket(mut listener: Listener, service: Arc<Service>, stop: CancellationToken) {
     let room = Arc::new(Semaphore::new(MOST_CALLERS));
     let mut tasks = JoinSet::new();
-    let mut outage = Outage::new("the socket");
-    let mut spare = Spare::new();
+    let mut trouble = Trouble::new("the socket");
     let mut can_be_found = true;
+    let mut lost = Box::pin(lost(listener.place()));
     loop {
         let accepted = tokio::select! {
             biased;
             () = stop.cancelled() => break,
             Some(_) = tasks.join_next() => continue,
-            () = lost(&listener) => {
-                can_be_found = listen_again(&mut listener, can_be_found);
+            () = &mut lost => {
+                can_be_found = listen_again(&mut listener, can_be_found).await;
+                lost.set(self::lost(listener.place()));
                 continue;
             }
             accepted = listener.accept() => accepted,
         };
         let caller = match accepted {
             Ok(caller) => caller,
-            Err(error) if is_of_the_peer(&error) => continue,
             Err(error) => {
                 // Whoever is dropped sees the connection closed, and says that the gateway can't be reached.
                 let refused = async { drop(listener.accept().now_or_never()) };
-                outage.failed(&error);
-                if !spare.lend(&error, refused).await {
-                    wait(&stop).await;
-                }
+                trouble.failed(&error, refused, &stop).await;
                 continue;
             }
         };
-        outage.succeeded();
-        spare.refill();
+        trouble.succeeded();
         // One that finds no room is dropped, and sees the connection closed.
         if let Ok(permit) = Arc::clone(&room).try_acquire_owned() {
             let service = Arc::clone(&service);
@@ -140,9 +130,44 @@ pub(crate) async fn socket(mut listener: Listener, service: Arc<Service>, stop: 
     end(tasks).await;
 }
 
+/// What is done where nobody can be taken up.
+struct Trouble {
+    outage: Outage,
+    spare: Spare,
+}
+
+impl Trouble {
+    fn new(place: &'static str) -> Self {
+        Self {
+            outage: Outage::new(place),
+            spare: Spare::new(),
+        }
+    }
+
+    /// Somebody could not be taken up: where a descriptor is missing, the next one is told with the spare one.
+    async fn failed(
+        &mut self,
+        error: &io::Error,
+        refused: impl Future<Output = ()>,
+        stop: &CancellationToken,
+    ) {
+        if is_of_the_peer(error) {
+            return;
+        }
+        self.outage.failed(error);
+        if !self.spare.lend(error, refused).await {
+            wait(stop).await;
+        }
+    }
+
+    fn succeeded(&mut self) {
+        self.outage.succeeded();
+        self.spare.refill();
+    }
+}
+
 /// Waits until callers don't find the socket any longer, as when somebody has tidied up.
-async fn lost(listener: &Listener) {
-    let place = listener.place();
+async fn lost(place: ListeningAt) {
     loop {
         sleep(LOOK).await;
         let looked = place.clone();
@@ -155,8 +180,10 @@ async fn lost(listener: &Listener) {
 }
 
 /// Listens once more, where callers find it; if that can't be, it is told once and tried again at the next look.
-fn listen_again(listener: &mut Listener, could_be_found: bool) -> bool {
-    match listener.again() {
+async fn listen_again(listener: &mut Listener, could_be_found: bool) -> bool {
+    let place = listener.place();
+    let listening = spawn_blocking(move || place.listen()).await;
+    match listening.unwrap_or_else(|error| Err(io::Error::other(error))) {
         Ok(again) => {
             tracing::warn!("the socket of the gateway was deleted, and is there again");
             *listener = again;

@@ -11,21 +11,26 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Frame, SizeHint};
 use serde::de::DeserializeOwned;
 use thiserror::Error;
-use tokio::time::{Instant, Sleep};
+use tokio::task::spawn_blocking;
+use tokio::time::{Sleep, sleep_until};
 
 use crate::problem::{Problem, foreign};
+use crate::slowness::Slowness;
 
-/// How long nothing may come.
+/// How long nothing may come, or next to nothing.
 const SILENCE: Duration = Duration::from_secs(30);
+
+/// Bodies up to this size are read where they arrive.
+const QUICK: usize = 256 * 1024;
 
 /// Nothing came for too long.
 #[derive(Debug, Error)]
 #[error("nothing came for {} s", SILENCE.as_secs())]
 struct Silent;
 
-/// Why a body was not read.
+/// Why not all of a body was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unread {
+pub(crate) enum Incomplete {
     /// It is larger than it may be.
     TooLarge,
     /// It stopped coming.
@@ -34,7 +39,7 @@ pub(crate) enum Unread {
     Broken,
 }
 
-impl Unread {
+impl Incomplete {
     /// What whoever asked is told.
     pub(crate) fn problem(self, limit: usize) -> Problem {
         match self {
@@ -53,6 +58,7 @@ where
     let patient = Patient {
         body,
         silence: None,
+        slowness: Slowness::default(),
     };
     Body::new(Limited::new(patient, limit))
 }
@@ -80,7 +86,7 @@ fn too_large(limit: usize) -> Problem {
 }
 
 /// Reads a body that is guarded.
-pub(crate) async fn read(mut body: Body) -> Result<Bytes, Unread> {
+pub(crate) async fn read(mut body: Body) -> Result<Bytes, Incomplete> {
     let mut whole = Whole::default();
     while let Some(part) = next_part(&mut body).await? {
         whole.add(part);
@@ -89,9 +95,9 @@ pub(crate) async fn read(mut body: Body) -> Result<Bytes, Unread> {
 }
 
 /// The next part of a body that is guarded.
-pub(crate) async fn next_part(body: &mut Body) -> Result<Option<Bytes>, Unread> {
+pub(crate) async fn next_part(body: &mut Body) -> Result<Option<Bytes>, Incomplete> {
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| unread(&error))?;
+        let frame = frame.map_err(|error| incomplete(&error))?;
         if let Ok(part) = frame.into_data() {
             return Ok(Some(part));
         }
@@ -133,15 +139,25 @@ impl Whole {
 }
 
 /// Reads a body that is guarded as JSON; one that is empty counts as `{}`.
-pub(crate) async fn json<T: DeserializeOwned>(body: Body, limit: usize) -> Result<T, Problem> {
+pub(crate) async fn json<T>(body: Body, limit: usize) -> Result<T, Problem>
+where
+    T: DeserializeOwned + Send + 'static,
+{
     let bytes = read(body).await;
-    parsed(&bytes.map_err(|unread| unread.problem(limit))?)
+    parsed(bytes.map_err(|incomplete| incomplete.problem(limit))?).await
 }
 
 /// What was read, as JSON; nothing counts as `{}`.
-pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    let text: &[u8] = if bytes.is_empty() { b"{}" } else { bytes };
-    serde_json::from_slice(text).map_err(|error| {
+pub(crate) async fn parsed<T>(bytes: Bytes) -> Result<T, Problem>
+where
+    T: DeserializeOwned + Send + 'static,
+{
+    let parsed = in_time(bytes, |bytes| {
+        let text: &[u8] = if bytes.is_empty() { b"{}" } else { bytes };
+        openclaw_json::read(text)
+    });
+    let parsed = parsed.await.ok_or_else(Problem::internal)?;
+    parsed.map_err(|error| {
         Problem::new(
             StatusCode::BAD_REQUEST,
             "bad-json",
@@ -150,25 +166,38 @@ pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     })
 }
 
+/// Makes something of what was read. What is large is read on another thread: others wait for this one. Nothing comes
+/// of it where reading panics.
+pub(crate) async fn in_time<T: Send + 'static>(
+    bytes: Bytes,
+    read: impl FnOnce(&[u8]) -> T + Send + 'static,
+) -> Option<T> {
+    if bytes.len() <= QUICK {
+        return Some(read(&bytes));
+    }
+    spawn_blocking(move || read(&bytes)).await.ok()
+}
+
 /// Why that is.
-fn unread(error: &axum::Error) -> Unread {
+fn incomplete(error: &axum::Error) -> Incomplete {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if error.is::<LengthLimitError>() {
-            return Unread::TooLarge;
+            return Incomplete::TooLarge;
         }
         if error.is::<Silent>() {
-            return Unread::Silent;
+            return Incomplete::Silent;
         }
         cause = error.source();
     }
-    Unread::Broken
+    Incomplete::Broken
 }
 
-/// A body that is waited for only for so long each time.
+/// A body that is waited for only for so long.
 struct Patient<B> {
     body: B,
     silence: Option<Pin<Box<Sleep>>>,
+    slowness: Slowness,
 }
 
 impl<B: HttpBody<Data = Bytes, Error: Into<axum::BoxError>> + Unpin> HttpBody for Patient<B> {
@@ -179,13 +208,19 @@ impl<B: HttpBody<Data = Bytes, Error: Into<axum::BoxError>> + Unpin> HttpBody fo
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
-            self.silence = None;
+        let patient = &mut *self;
+        if let Poll::Ready(frame) = Pin::new(&mut patient.body).poll_frame(context) {
+            patient.silence = None;
+            let data = frame
+                .as_ref()
+                .and_then(|frame| frame.as_ref().ok()?.data_ref());
+            patient.slowness.moved(data.map_or(0, Bytes::len));
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
-        let silence = self
+        let slowness = &mut patient.slowness;
+        let silence = patient
             .silence
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + SILENCE)));
+            .get_or_insert_with(|| Box::pin(sleep_until(slowness.waits(SILENCE))));
         match silence.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Some(Err(Box::new(Silent)))),
             Poll::Pending => Poll::Pending,
@@ -204,6 +239,7 @@ impl<B: HttpBody<Data = Bytes, Error: Into<axum::BoxError>> + Unpin> HttpBody fo
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json as value};
+    use tokio::time::Instant;
 
     use super::*;
 
@@ -225,6 +261,18 @@ mod tests {
         assert_eq!(error["error"]["code"], "too-large");
         let error = read(Body::from("[1,")).await.unwrap_err();
         assert_eq!(error["error"]["code"], "bad-json");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_of_which_next_to_nothing_comes_is_given_up_as_well() {
+        let stream = futures_util::stream::unfold((), async |()| {
+            tokio::time::sleep(Duration::from_secs(29)).await;
+            Some((Ok::<_, std::io::Error>(Bytes::from(" ")), ()))
+        });
+        let began = Instant::now();
+        let error = read(Body::from_stream(Box::pin(stream))).await.unwrap_err();
+        assert_eq!(error["error"]["code"], "silent");
+        assert_eq!(began.elapsed().as_secs(), SILENCE.as_secs());
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,15 +1,15 @@
 //! The way of every request: the door, the limits, the answer, and what is said and counted about it.
 
-use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use axum::body::Body;
+use axum::BoxError;
+use axum::body::{Body, HttpBody};
 use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
 use futures_util::FutureExt as _;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use hyper::body::Incoming;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use openclaw_telemetry::TraceContext;
 use ring::rand::{SecureRandom as _, SystemRandom};
 
@@ -17,11 +17,11 @@ use crate::body;
 use crate::door::Access;
 use crate::headers::{self, Kind};
 use crate::luggage::Full;
+use crate::peer::Peer;
 use crate::problem::Problem;
 use crate::routes::{self, Route};
 use crate::state::Gateway;
 use crate::visit::Visit;
-use crate::wire::Allowance;
 
 /// What ties a request to lines of the log.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -29,25 +29,32 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 const REQUEST_ID_LENGTH: usize = 64;
 
 /// Lets a request pass, or not.
-pub(crate) async fn pass(
+pub(crate) async fn pass<B>(
     gateway: Arc<Gateway>,
-    mut request: http::Request<Incoming>,
-    peer: IpAddr,
-    allowance: Allowance,
-) -> Response {
+    mut request: http::Request<B>,
+    peer: Arc<Peer>,
+) -> Response
+where
+    B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
+{
     let position = routes::position(request.uri().path());
     let route = position.and_then(|position| routes::TABLE.get(position));
     let id = request_id(request.headers());
     request.headers_mut().insert(REQUEST_ID, id.clone());
     let only_reads = request.method().is_safe();
 
-    let mut response = match admit(&gateway, route, request, peer, allowance) {
+    let among_others = gateway.requests.try_acquire();
+    let admitted = match &among_others {
+        Ok(_) => admit(&gateway, route, request, &peer),
+        Err(_) => Err(too_many()),
+    };
+    let mut response = match admitted {
         Ok((route, visit)) => answer(route, visit).await,
         Err(problem) => problem.into_response(),
     };
     // What anybody may have lies in the program: it takes no memory, and no room from those who may have more.
     if route.is_none_or(|route| route.access != Access::Open) {
-        response = match gateway.answers.weighed(response).await {
+        response = match peer.answers.weighed(response).await {
             Ok(response) => response,
             Err(Full) if only_reads => unread_by_others().into_response(),
             Err(Full) => lost().into_response(),
@@ -62,6 +69,14 @@ pub(crate) async fn pass(
     response.headers_mut().entry(REQUEST_ID).or_insert(id);
     gateway.traffic.answered(position, response.status());
     response
+}
+
+/// Others have so much under way that there is no room for more.
+fn too_many() -> Problem {
+    let message = "too many requests are being answered";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+        .hint("nothing was done; try again later")
+        .header(header::RETRY_AFTER, HeaderValue::from_static("1"))
 }
 
 /// There is no room for the answer, and nothing was done.
@@ -83,19 +98,24 @@ fn lost() -> Problem {
 }
 
 /// Looks at a request before anything of it is read.
-fn admit(
+fn admit<B>(
     gateway: &Arc<Gateway>,
     route: Option<&'static Route>,
-    request: http::Request<Incoming>,
-    peer: IpAddr,
-    allowance: Allowance,
-) -> Result<(&'static Route, Visit), Problem> {
+    request: http::Request<B>,
+    peer: &Arc<Peer>,
+) -> Result<(&'static Route, Visit), Problem>
+where
+    B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
+{
     let (parts, incoming) = request.into_parts();
     // Whether something is there is told to those who may know.
     let access = route.map_or(Access::Closed, |route| route.access);
-    let from = gateway.door.whence(&parts, peer);
+    let from = gateway.door.whence(&parts, peer.address);
     let visitor = gateway.door.admit(&parts, from, access)?;
     let route = route.ok_or_else(routes::nothing_there)?;
+    if parts.version == Version::HTTP_2 && !incoming.is_end_stream() {
+        check_expectation(&parts.headers)?;
+    }
     // What nobody answers is nobody's to read: that there is nothing here is all there is to say about it.
     let limit = route.body.filter(|_| route.takes(&parts.method));
     let body = match limit {
@@ -110,9 +130,23 @@ fn admit(
         request: http::Request::from_parts(parts, body),
         visitor,
         from,
-        allowance,
+        peer: Arc::clone(peer),
     };
     Ok((route, visit))
+}
+
+/// Whoever waits for `100 Continue` before the body comes would wait for ever over HTTP/2, where nothing says it. After
+/// this answer the request comes without the expectation: RFC 9110 §10.1.1.
+fn check_expectation(headers: &HeaderMap) -> Result<(), Problem> {
+    let expects = headers.get(header::EXPECT);
+    if expects.is_none_or(|it| !it.as_bytes().eq_ignore_ascii_case(b"100-continue")) {
+        return Ok(());
+    }
+    let message = "over HTTP/2 the body is taken at once";
+    Err(
+        Problem::new(StatusCode::EXPECTATION_FAILED, "expectation", message)
+            .hint("ask without `Expect`"),
+    )
 }
 
 /// Answers a request that was let in.

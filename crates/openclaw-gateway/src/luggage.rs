@@ -12,10 +12,14 @@ use http_body_util::BodyExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::body::{Unread, Whole, announced, next_part};
+use crate::body::{Incomplete, Whole, announced, next_part};
 
 /// What is up to this size is not weighed.
-const LIGHT: u64 = 64 * 1024;
+const LIGHT: u64 = 4 * 1024;
+/// What is up to this size does not wait behind what is larger: it has room of its own.
+const SMALL: u64 = 1024 * 1024;
+/// What part of the room there is once more for that.
+const FOR_SMALL: usize = 8;
 /// How many MiB of chat completions are held at once: files stay in memory while a turn runs.
 const CHATS: u32 = 320;
 /// How many MiB of calls.
@@ -24,6 +28,8 @@ const CALLS: u32 = 320;
 pub const ANSWERS: u32 = 512;
 /// What part of the room there is once more for answers that wait for it: they are in memory as well.
 const WAITING: usize = 4;
+/// What part of the room one may have who asks for many things at a time.
+const SHARES: usize = 4;
 /// How long something waits until there is room for it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -36,8 +42,8 @@ pub(crate) struct Full;
 pub(crate) enum Refused {
     /// There is no room for it.
     Full,
-    /// It could not be read.
-    Unread(Unread),
+    /// Not all of it came.
+    Incomplete(Incomplete),
 }
 
 impl From<Full> for Refused {
@@ -47,14 +53,70 @@ impl From<Full> for Refused {
 }
 
 /// Room for something heavy; it is free again when this is dropped.
-pub(crate) type Held = OwnedSemaphorePermit;
+#[derive(Debug)]
+pub(crate) struct Held {
+    room: OwnedSemaphorePermit,
+    /// The same of what one may have.
+    share: Option<OwnedSemaphorePermit>,
+}
 
-/// Room for what is heavy, in KiB.
+/// Room for what is heavy.
 #[derive(Clone)]
 pub(crate) struct Luggage {
-    room: Arc<Semaphore>,
+    small: Room,
+    large: Room,
+    /// What one may have of both, where there are others.
+    share: Option<Room>,
+    waiting: Room,
+}
+
+/// So many KiB.
+#[derive(Clone)]
+struct Room {
+    free: Arc<Semaphore>,
     most: usize,
-    waiting: Arc<Semaphore>,
+}
+
+impl Room {
+    fn new(kibibytes: usize) -> Self {
+        let most = kibibytes.min(Semaphore::MAX_PERMITS);
+        Self {
+            free: Arc::new(Semaphore::new(most)),
+            most,
+        }
+    }
+
+    /// How much of it so many bytes take: all that there is, where they are more.
+    fn permits(&self, bytes: u64) -> u32 {
+        u32::try_from(kibibytes(bytes).min(self.most)).unwrap_or(u32::MAX)
+    }
+
+    fn try_hold(&self, bytes: u64) -> Option<OwnedSemaphorePermit> {
+        let free = Arc::clone(&self.free);
+        free.try_acquire_many_owned(self.permits(bytes)).ok()
+    }
+
+    /// Waits for room for so many bytes, where there is room for some of them already.
+    async fn hold(
+        &self,
+        held: Option<OwnedSemaphorePermit>,
+        bytes: u64,
+    ) -> Option<OwnedSemaphorePermit> {
+        let held = held.filter(|held| Arc::ptr_eq(held.semaphore(), &self.free));
+        let has = held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let has = u32::try_from(has).unwrap_or(u32::MAX);
+        let needed = self.permits(bytes).saturating_sub(has);
+        let room = Arc::clone(&self.free).acquire_many_owned(needed);
+        // It is never closed.
+        let room = room.await.ok()?;
+        Some(match held {
+            Some(mut held) => {
+                held.merge(room);
+                held
+            }
+            None => room,
+        })
+    }
 }
 
 impl Luggage {
@@ -70,11 +132,20 @@ impl Luggage {
 
     /// Room for so many MiB.
     pub(crate) fn new(mebibytes: u32) -> Self {
-        let most = kibibytes(u64::from(mebibytes) << 20).min(Semaphore::MAX_PERMITS);
+        let most = kibibytes(u64::from(mebibytes) << 20);
         Self {
-            room: Arc::new(Semaphore::new(most)),
-            most,
-            waiting: Arc::new(Semaphore::new(most / WAITING)),
+            small: Room::new(most / FOR_SMALL),
+            large: Room::new(most),
+            share: None,
+            waiting: Room::new(most / WAITING),
+        }
+    }
+
+    /// The same room, for one of several who may have a share of it.
+    pub(crate) fn share(&self) -> Self {
+        Self {
+            share: Some(Room::new(self.large.most / SHARES)),
+            ..self.clone()
         }
     }
 
@@ -90,16 +161,26 @@ impl Luggage {
         let announced = announced(headers);
         let (mut held, mut has_room_for) = (None, LIGHT);
         let mut whole = Whole::default();
-        while let Some(part) = next_part(&mut body).await.map_err(Refused::Unread)? {
+        while let Some(part) = next_part(&mut body).await.map_err(Refused::Incomplete)? {
             let length = (whole.len() + part.len()) as u64;
             if length > has_room_for {
-                has_room_for = announced.unwrap_or(length * 2).min(limit as u64);
+                has_room_for = match announced {
+                    Some(announced) => announced,
+                    // Those who need more and more would have each of them wait for the others.
+                    None if length > SMALL => limit as u64,
+                    None => (length * 2).min(SMALL),
+                }
+                .min(limit as u64);
                 held = self.more(held, has_room_for).await?;
             }
             whole.add(part);
         }
-        let held = no_more_than(held, whole.len());
-        Ok((whole.into_bytes(), held))
+        let length = whole.len() as u64;
+        let held = held.filter(|_| length > LIGHT);
+        Ok((
+            whole.into_bytes(),
+            held.map(|held| held.no_more_than(length)),
+        ))
     }
 
     /// The same answer, which holds its room until nothing of it is in memory any longer.
@@ -123,51 +204,60 @@ impl Luggage {
 
     /// Waits for room for so many bytes in all, where there is room for some of them already.
     async fn more(&self, held: Option<Held>, bytes: u64) -> Result<Option<Held>, Full> {
-        let has = held.as_ref().map_or(0, Held::num_permits);
-        let needed = permits(bytes, self.most).saturating_sub(permits_of(has));
-        let room = Arc::clone(&self.room).acquire_many_owned(needed);
-        let Ok(room) = timeout(PATIENCE, room).await else {
-            return Err(Full);
+        let (room, share) = held.map_or((None, None), |held| (Some(held.room), held.share));
+        let more = async {
+            // One that waits for its own share takes nothing from others meanwhile.
+            let share = match &self.share {
+                Some(all) => Some(all.hold(share, bytes).await?),
+                None => None,
+            };
+            let room = self.room(bytes).hold(room, bytes).await?;
+            Some(Held { room, share })
         };
-        // It is never closed.
-        let room = room.ok();
-        Ok(match (held, room) {
-            (Some(mut held), Some(room)) => {
-                held.merge(room);
-                Some(held)
-            }
-            (held, room) => held.or(room),
-        })
+        let held = timeout(PATIENCE, more).await.ok().flatten();
+        held.map(Some).ok_or(Full)
     }
 
     /// Waits for room for something that is in memory while it waits.
     async fn hold(&self, bytes: u64) -> Result<Option<Held>, Full> {
-        let room = Arc::clone(&self.room);
-        if let Ok(room) = room.try_acquire_many_owned(permits(bytes, self.most)) {
-            return Ok(Some(room));
+        if let Some(held) = self.try_hold(bytes) {
+            return Ok(Some(held));
         }
-        let waiting = permits(bytes, self.most / WAITING);
-        let _waits = self.waiting.try_acquire_many(waiting).map_err(|_| Full)?;
+        let _waits = self.waiting.try_hold(bytes).ok_or(Full)?;
         self.more(None, bytes).await
+    }
+
+    fn try_hold(&self, bytes: u64) -> Option<Held> {
+        let share = match &self.share {
+            Some(all) => Some(all.try_hold(bytes)?),
+            None => None,
+        };
+        let room = self.room(bytes).try_hold(bytes)?;
+        Some(Held { room, share })
+    }
+
+    fn room(&self, bytes: u64) -> &Room {
+        if bytes <= SMALL {
+            &self.small
+        } else {
+            &self.large
+        }
     }
 }
 
-/// The room that something takes whose size is known now: what it does not need is for others.
-fn no_more_than(room: Option<Held>, bytes: usize) -> Option<Held> {
-    let bytes = bytes as u64;
-    let mut room = room.filter(|_| bytes > LIGHT)?;
-    let spare = room.num_permits().saturating_sub(kibibytes(bytes));
-    drop(room.split(spare));
-    Some(room)
-}
-
-/// How much room so many bytes take, of so much that there is.
-fn permits(bytes: u64, most: usize) -> u32 {
-    permits_of(kibibytes(bytes).min(most))
-}
-
-fn permits_of(kibibytes: usize) -> u32 {
-    u32::try_from(kibibytes).unwrap_or(u32::MAX)
+impl Held {
+    /// As much as something takes whose size is known now: what it does not need is for others.
+    fn no_more_than(mut self, bytes: u64) -> Self {
+        let needed = kibibytes(bytes);
+        for held in [Some(&mut self.room), self.share.as_mut()]
+            .into_iter()
+            .flatten()
+        {
+            let spare = held.num_permits().saturating_sub(needed);
+            drop(held.split(spare));
+        }
+        self
+    }
 }
 
 fn kibibytes(bytes: u64) -> usize {
@@ -193,6 +283,12 @@ mod tests {
     use http::header::CONTENT_LENGTH;
 
     use super::*;
+
+    impl Held {
+        fn kibibytes(&self) -> usize {
+            self.room.num_permits()
+        }
+    }
 
     const MIB: usize = 1 << 20;
     const LIMIT: usize = 64 * MIB;
@@ -252,8 +348,12 @@ mod tests {
         let begun = unfinished(light + 1);
         let mut begun = std::pin::pin!(take_in(&luggage, announcing(LIMIT), begun));
         assert!(begun.as_mut().now_or_never().is_none());
-        let refused = take_in(&luggage, announcing(MIB), parts([MIB])).await;
+        let large = 2 * MIB;
+        let refused = take_in(&luggage, announcing(large), parts([large])).await;
         assert_eq!(refused.unwrap_err(), Refused::Full);
+        // What is smaller does not wait behind it.
+        let taken = take_in(&luggage, announcing(MIB), parts([MIB])).now_or_never();
+        assert!(taken.expect("it does not wait").unwrap().1.is_some());
     }
 
     #[tokio::test(start_paused = true)]
@@ -263,10 +363,10 @@ mod tests {
         for (sizes, kibibytes) in [
             (vec![], None),
             (vec![10, light - 10], None),
-            (vec![light + 1], Some(65)),
+            (vec![light + 1], Some(5)),
             (vec![MIB, 0, 1, 2 * MIB], Some(3 * 1024 + 1)),
-            (vec![1; light + 1], Some(65)),
-            (vec![light; 56], Some(56 * 64)),
+            (vec![1; light + 1], Some(5)),
+            (vec![light; 56], Some(56 * 4)),
         ] {
             let length = sizes.iter().sum();
             // Whether or not it says how large it is.
@@ -274,7 +374,7 @@ mod tests {
                 let taken = take_in(&luggage, headers, parts(sizes.clone())).await;
                 let (whole, held) = taken.unwrap();
                 assert!(whole.len() == length && whole.iter().all(|it| *it == b'x'));
-                assert_eq!(held.as_ref().map(Held::num_permits), kibibytes, "{length}");
+                assert_eq!(held.as_ref().map(Held::kibibytes), kibibytes, "{length}");
             }
         }
         // One that grows beyond what there is for it is given all there is, and no more.
@@ -282,14 +382,14 @@ mod tests {
             .await
             .unwrap();
         assert_eq!(whole.len(), 20 * MIB);
-        assert_eq!(held.as_ref().map(Held::num_permits), Some(16 * 1024));
-        let refused = take_in(&luggage, HeaderMap::new(), parts([MIB])).await;
+        assert_eq!(held.as_ref().map(Held::kibibytes), Some(16 * 1024));
+        let refused = take_in(&luggage, HeaderMap::new(), parts([MIB, 1])).await;
         assert_eq!(refused.unwrap_err(), Refused::Full);
         drop(held);
         let begun = stream::iter([Ok(vec![b'x'; 10])]);
         let half = begun.chain(stream::iter([Err(std::io::Error::other("gone"))]));
         let broken = take_in(&luggage, HeaderMap::new(), Body::from_stream(half)).await;
-        assert_eq!(broken.unwrap_err(), Refused::Unread(Unread::Broken));
+        assert_eq!(broken.unwrap_err(), Refused::Incomplete(Incomplete::Broken));
     }
 
     fn answer(bytes: usize) -> Response {
@@ -317,19 +417,42 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn only_so_many_answers_wait_for_room() {
-        let luggage = Luggage::new(8);
-        let held = luggage.weighed(answer(8 * MIB)).await.unwrap();
-        // Two MiB may wait.
-        let first = luggage.weighed(answer(MIB));
-        let second = luggage.weighed(answer(MIB));
+        let luggage = Luggage::new(16);
+        let held = luggage.weighed(answer(16 * MIB)).await.unwrap();
+        // Four MiB may wait.
+        let first = luggage.weighed(answer(2 * MIB));
+        let second = luggage.weighed(answer(2 * MIB));
         let (mut first, mut second) = (std::pin::pin!(first), std::pin::pin!(second));
         assert!(first.as_mut().now_or_never().is_none());
         assert!(second.as_mut().now_or_never().is_none());
-        let third = luggage.weighed(answer(MIB)).now_or_never();
+        let third = luggage.weighed(answer(2 * MIB)).now_or_never();
         assert_eq!(third.expect("it does not wait").unwrap_err(), Full);
+        // What is small has room of its own.
+        luggage.weighed(answer(MIB)).await.unwrap();
         drop(held);
         first.await.unwrap();
         second.await.unwrap();
-        luggage.weighed(answer(8 * MIB)).await.unwrap();
+        luggage.weighed(answer(16 * MIB)).await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_of_several_has_its_share_and_leaves_the_rest_to_others() {
+        let luggage = Luggage::new(16);
+        let (greedy, other) = (luggage.share(), luggage.share());
+        // Four MiB each, of whatever size.
+        let mut held = vec![greedy.weighed(answer(3 * MIB)).await.unwrap()];
+        held.push(greedy.weighed(answer(MIB)).await.unwrap());
+        assert_eq!(greedy.weighed(answer(MIB)).await.unwrap_err(), Full);
+        assert_eq!(greedy.weighed(answer(2 * MIB)).await.unwrap_err(), Full);
+        greedy.weighed(answer(100)).await.unwrap();
+        other.weighed(answer(4 * MIB)).await.unwrap();
+        luggage.weighed(answer(12 * MIB)).await.unwrap();
+        drop(held);
+        // One that is larger than the share is alone in it.
+        let held = greedy.weighed(answer(10 * MIB)).await.unwrap();
+        assert_eq!(greedy.weighed(answer(2 * MIB)).await.unwrap_err(), Full);
+        other.weighed(answer(4 * MIB)).await.unwrap();
+        drop(held);
+        greedy.weighed(answer(2 * MIB)).await.unwrap();
     }
 }

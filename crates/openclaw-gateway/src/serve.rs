@@ -16,7 +16,7 @@ use crate::luggage::Luggage;
 use crate::metrics::Traffic;
 use crate::routes::Judged;
 use crate::setup::GatewaySetup;
-use crate::state::{Gateway, MOST_STRANGERS, MOST_WEBSOCKETS};
+use crate::state::{Gateway, MOST_REQUESTS, MOST_STRANGERS, MOST_WEBSOCKETS};
 
 /// How long those who are being served have to end, when all stops. Servers need most of what time there
 /// is, so it is short.
@@ -29,6 +29,7 @@ pub async fn serve(setup: GatewaySetup) {
         chat: chat::routes(Luggage::of_chats()).with_state(Arc::clone(&setup.engine)),
         calls: Luggage::of_calls(),
         answers: Luggage::new(setup.answers_mebibytes),
+        requests: Semaphore::new(MOST_REQUESTS),
         door: Door::new(
             &setup.credential,
             &setup.allowed_hosts,

@@ -22,6 +22,9 @@ pub(crate) const MOST_WEBSOCKETS: usize = 600;
 /// few seconds, so that few are enough.
 pub(crate) const MOST_STRANGERS: usize = 32;
 
+/// How many requests there may be under way at a time. Over HTTP/1 there are as many as connections.
+pub(crate) const MOST_REQUESTS: usize = 8_192;
+
 /// What all requests share.
 pub(crate) struct Gateway {
     /// What is asked.
@@ -31,6 +34,8 @@ pub(crate) struct Gateway {
     /// Room for large calls, and for large answers.
     pub(crate) calls: Luggage,
     pub(crate) answers: Luggage,
+    /// One permit for each request that there may be.
+    pub(crate) requests: Semaphore,
     /// Who comes in.
     pub(crate) door: Door,
     /// What came in so far.

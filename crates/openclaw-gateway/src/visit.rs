@@ -10,9 +10,9 @@ use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 
 use crate::door::Visitor;
+use crate::peer::Peer;
 use crate::problem::{Problem, foreign};
 use crate::state::Gateway;
-use crate::wire::Allowance;
 
 /// A request that was let in.
 pub(crate) struct Visit {
@@ -22,8 +22,8 @@ pub(crate) struct Visit {
     pub(crate) visitor: Visitor,
     /// Where they are.
     pub(crate) from: IpAddr,
-    /// How much they may send over their connection.
-    pub(crate) allowance: Allowance,
+    /// What there is for their connection.
+    pub(crate) peer: Arc<Peer>,
 }
 
 impl Visit {

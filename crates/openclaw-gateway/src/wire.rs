@@ -11,10 +11,12 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::task::unconstrained;
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Sleep, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// How long a peer may not read what is written to it.
+use crate::slowness::Slowness;
+
+/// How long a peer may not read what is written to it, or be behind with that.
 pub(crate) const UNREAD: Duration = Duration::from_secs(30);
 /// How long, and how much, is still read after our last word. Closing a connection with something unread
 /// in it resets it, and then the peer may never see that word.
@@ -69,6 +71,7 @@ pub(crate) struct Wire<S> {
     is_blocked: Arc<AtomicBool>,
     /// Runs while the peer does not read.
     unread: Option<Pin<Box<Sleep>>>,
+    slowness: Slowness,
     /// Runs after our last word.
     linger: Option<Pin<Box<Sleep>>>,
     lingered: usize,
@@ -84,6 +87,7 @@ impl<S> Wire<S> {
             allowance: Allowance::default(),
             is_blocked: Arc::default(),
             unread: None,
+            slowness: Slowness::default(),
             linger: None,
             lingered: 0,
             stop,
@@ -101,19 +105,23 @@ impl<S> Wire<S> {
         Arc::clone(&self.is_blocked)
     }
 
-    /// Turns waiting for a peer that does not read into an error, when it has lasted.
-    fn watched<T>(
+    /// Turns waiting for a peer that does not read, or next to nothing, into an error when it has lasted.
+    fn watched(
         &mut self,
         context: &mut Context<'_>,
-        outcome: Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
+        outcome: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
         self.is_blocked
             .store(outcome.is_pending(), Ordering::Relaxed);
-        if outcome.is_ready() {
+        if let Poll::Ready(written) = &outcome {
             self.unread = None;
+            self.slowness.moved(*written.as_ref().unwrap_or(&0));
             return outcome;
         }
-        let unread = self.unread.get_or_insert_with(|| Box::pin(sleep(UNREAD)));
+        let slowness = &mut self.slowness;
+        let unread = self
+            .unread
+            .get_or_insert_with(|| Box::pin(sleep_until(slowness.waits(UNREAD))));
         // Whoever has much to say must not be able to use up what this needs to look at the time.
         ready!(pin!(unconstrained(unread.as_mut())).poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
@@ -303,18 +311,26 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_peer_that_reads_slowly_is_waited_for() {
-        let (ours, mut theirs) = duplex(10);
-        let mut wire = Wire::new(ours, CancellationToken::new());
-        let reading = async {
-            for _ in 0..10 {
-                sleep(Duration::from_secs(20)).await;
-                theirs.read_exact(&mut [0; 10]).await.unwrap();
-            }
-        };
-        let bytes = [0; 100];
-        let (written, ()) = tokio::join!(wire.write_all(&bytes), reading);
-        written.unwrap();
+    async fn a_peer_that_reads_slowly_is_waited_for_unless_it_is_next_to_nothing() {
+        for (at_a_time, is_enough) in [(2 << 20, true), (2 << 10, false)] {
+            let (ours, mut theirs) = duplex(at_a_time);
+            let mut wire = Wire::new(ours, CancellationToken::new());
+            let reading = async {
+                let mut read = vec![0; at_a_time];
+                for _ in 0..10 {
+                    sleep(Duration::from_secs(20)).await;
+                    theirs.read_exact(&mut read).await.unwrap();
+                }
+            };
+            let bytes = vec![0; at_a_time * 10];
+            let written = tokio::select! {
+                // All that is read is written before.
+                biased;
+                written = wire.write_all(&bytes) => written,
+                () = reading => Ok(()),
+            };
+            assert_eq!(written.is_ok(), is_enough, "{at_a_time}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -152,7 +152,7 @@ impl ReplyEngine for Remote {
 /// Reads what a question is asked with. Nothing stands for an object with nothing in it.
 pub(crate) fn read<T: DeserializeOwned>(what: &str, with: &[u8]) -> Result<T, EngineFailure> {
     let with = if with == b"null" { b"{}" } else { with };
-    serde_json::from_slice(with).map_err(|error| {
+    openclaw_json::read(with).map_err(|error| {
         let message = format!("the {what} of the question can't be read: {error}");
         EngineFailure::asker("bad-question", message)
     })

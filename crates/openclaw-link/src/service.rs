@@ -60,6 +60,12 @@ impl ListeningAt {
     pub fn is_gone(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// Listens there once more, beside the one that does, which nobody finds from then on. It is called where there is
+    /// a runtime.
+    pub fn listen(&self) -> io::Result<Listener> {
+        self.0.listen().map(Listener)
+    }
 }
 
 /// Somebody who has called.
@@ -70,11 +76,6 @@ impl Listener {
     /// there was left behind. It is called where there is a runtime.
     pub fn bind(state: &Path) -> io::Result<Self> {
         Socket::bind(state).map(Self)
-    }
-
-    /// Listens once more in the same directory, beside this one, which nobody finds from then on.
-    pub fn again(&self) -> io::Result<Self> {
-        self.0.again().map(Self)
     }
 
     /// Where it listens.

@@ -19,6 +19,9 @@ pub(super) const HEAD: Duration = Duration::from_secs(10);
 pub(super) const HEAD_BYTES: u16 = 32 * 1024;
 /// How HTTP/2 begins where nobody agreed on it before: RFC 9113 §3.4.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// What is said over it to somebody for whom there is no room: settings without any, and that the connection goes, since
+/// there is too much of something (`ENHANCE_YOUR_CALM`, RFC 9113 §7).
+const CALM: &[u8] = b"\0\0\0\x04\0\0\0\0\0\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\x0b";
 /// How long that beginning may take once it has begun.
 const BEGINNING: Duration = Duration::from_secs(2);
 /// How long somebody is told that there is no room.
@@ -61,7 +64,13 @@ pub(super) async fn refuse(stream: TcpStream, patience: Duration, stop: Cancella
     );
     let mut wire = Wire::new(stream, stop);
     let told = async {
-        wire.write_all(answer.as_bytes()).await?;
+        // Whoever says nothing is told in the way that everybody reads.
+        let is_two = timeout(patience / 2, wire.begins_with(PREFACE)).await;
+        let answer = match is_two {
+            Ok(Ok(true)) => CALM,
+            _ => answer.as_bytes(),
+        };
+        wire.write_all(answer).await?;
         wire.shutdown().await
     };
     let _ = timeout(patience, told).await;

@@ -13,6 +13,7 @@ use tokio::net::TcpStream;
 
 use super::connection::{HEAD, HEAD_BYTES};
 use crate::entrance;
+use crate::peer::Peer;
 use crate::state::Gateway;
 use crate::wire::{Allowance, Wire};
 
@@ -27,9 +28,10 @@ pub(super) async fn serve(
     gateway: Arc<Gateway>,
 ) {
     let shared = Arc::clone(&gateway);
+    let peer = Arc::new(Peer::single(from, allowance, &gateway));
     let answer = service_fn(move |request: Request<Incoming>| {
-        let (gateway, allowance) = (Arc::clone(&shared), allowance.clone());
-        async move { Ok::<_, Infallible>(entrance::pass(gateway, request, from, allowance).await) }
+        let (gateway, peer) = (Arc::clone(&shared), Arc::clone(&peer));
+        async move { Ok::<_, Infallible>(entrance::pass(gateway, request, peer).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

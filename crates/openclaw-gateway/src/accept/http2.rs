@@ -9,15 +9,17 @@ use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::body::{Body, HttpBody as _};
+use axum::BoxError;
+use axum::body::{Body, HttpBody};
 use axum::response::Response;
+use bytes::Bytes;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use http::{HeaderValue, Method, Request, StatusCode, header};
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::rt::Executor;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
@@ -28,8 +30,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::connection::{HEAD, HEAD_BYTES};
 use super::unread::Unread;
 use crate::entrance;
+use crate::peer::Peer;
 use crate::state::Gateway;
-use crate::wire::{Allowance, UNREAD, Wire};
+use crate::wire::{UNREAD, Wire};
 
 /// How many requests may be under way over one connection; others wait for them.
 const MOST_REQUESTS: u32 = 128;
@@ -52,12 +55,13 @@ pub(super) async fn serve(wire: Wire<TcpStream>, from: IpAddr, gateway: Arc<Gate
     let (unread, is_blocked) = (Unread::default(), wire.is_blocked());
     let streams = Streams::of(unread.clone());
     let (shared, watching) = (Arc::clone(&gateway), unread.clone());
+    let peer = Arc::new(Peer::several(from, &gateway));
     let answer = service_fn(move |request: Request<Incoming>| {
-        let (gateway, unread) = (Arc::clone(&shared), watching.clone());
+        let (gateway, peer) = (Arc::clone(&shared), Arc::clone(&peer));
+        let unread = watching.clone();
         async move {
             let is_about_head = request.method() == Method::HEAD;
-            // What a connection may send is bounded for WebSockets, which there are none here.
-            let mut response = entrance::pass(gateway, request, from, Allowance::default()).await;
+            let mut response = entrance::pass(gateway, request.map(Whole), peer).await;
             if is_about_head {
                 take_body(&mut response);
             }
@@ -74,7 +78,7 @@ pub(super) async fn serve(wire: Wire<TcpStream>, from: IpAddr, gateway: Arc<Gate
         .max_send_buf_size(SENDING)
         .serve_connection(TokioIo::new(wire), answer);
     let mut connection = pin!(connection);
-    let mut answering = Answering::new(streams);
+    let mut answering = UnderWay::new(streams);
     let mut leaving = None;
     let mut looks = interval_at(Instant::now() + LOOK, LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -83,14 +87,12 @@ pub(super) async fn serve(wire: Wire<TcpStream>, from: IpAddr, gateway: Arc<Gate
             // A peer that always has something to be read must not keep anybody from looking.
             biased;
             now = looks.tick() => {
-                if let Some(before) = now.checked_sub(UNREAD) {
-                    unread.give_up(before);
-                }
+                unread.give_up(now);
                 let is_writing = is_blocked.load(Ordering::Relaxed);
                 let idle = answering.idle(now).filter(|_| !is_writing);
                 match leaving {
                     // What was answered last may still be on its way.
-                    Some(since) if idle.is_some() && now - since >= UNREAD => return,
+                    Some(since) if idle.is_some_and(|idle| idle >= UNREAD) && now - since >= UNREAD => return,
                     None if idle.is_some_and(|idle| idle >= HEAD) => {
                         connection.as_mut().graceful_shutdown();
                         leaving = Some(now);
@@ -110,6 +112,33 @@ pub(super) async fn serve(wire: Wire<TcpStream>, from: IpAddr, gateway: Arc<Gate
                 leaving = Some(Instant::now());
             }
         }
+    }
+}
+
+/// What comes with a request: all of it, or an error. One that was taken back ends as if there were no more.
+struct Whole(Incoming);
+
+impl HttpBody for Whole {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let frame = ready!(Pin::new(&mut self.0).poll_frame(context));
+        Poll::Ready(match frame {
+            None if !self.0.is_end_stream() => Some(Err("it was taken back".into())),
+            frame => frame.map(|frame| frame.map_err(Into::into)),
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.size_hint()
     }
 }
 
@@ -135,12 +164,12 @@ type Stream = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// Requests that have come and are not taken up yet.
 #[derive(Clone)]
 struct Streams {
-    held: Arc<Mutex<Held>>,
+    held: Arc<Mutex<Streaming>>,
     unread: Unread,
 }
 
 #[derive(Default)]
-struct Held {
+struct Streaming {
     new: Vec<Stream>,
     /// How many were taken up, and are under way or still to be let go of.
     under_way: usize,
@@ -156,7 +185,7 @@ impl Streams {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, Streaming> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -184,18 +213,18 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
 }
 
 /// The requests of a connection that are under way.
-struct Answering {
+struct UnderWay {
     streams: Streams,
-    under_way: FuturesUnordered<Stream>,
+    requests: FuturesUnordered<Stream>,
     /// When there was one last.
     busy: Instant,
 }
 
-impl Answering {
+impl UnderWay {
     fn new(streams: Streams) -> Self {
         Self {
             streams,
-            under_way: FuturesUnordered::new(),
+            requests: FuturesUnordered::new(),
             busy: Instant::now(),
         }
     }
@@ -222,7 +251,7 @@ impl Answering {
                 return Poll::Pending;
             }
             self.busy = Instant::now();
-            self.under_way.extend(new);
+            self.requests.extend(new);
         }
     }
 
@@ -230,19 +259,19 @@ impl Answering {
     /// go of at once.
     fn go_on(&mut self, context: &mut Context<'_>) {
         let mut answered = 0;
-        while let Poll::Ready(Some(())) = self.under_way.poll_next_unpin(context) {
+        while let Poll::Ready(Some(())) = self.requests.poll_next_unpin(context) {
             answered += 1;
-            if answered >= AT_ONCE && self.under_way.len() <= MOST_RESETS {
+            if answered >= AT_ONCE && self.requests.len() <= MOST_RESETS {
                 context.waker().wake_by_ref();
                 break;
             }
         }
-        self.streams.lock().under_way = self.under_way.len();
+        self.streams.lock().under_way = self.requests.len();
     }
 
     /// For how long there has been none; nothing while there is one.
     fn idle(&mut self, now: Instant) -> Option<Duration> {
-        if self.under_way.is_empty() {
+        if self.requests.is_empty() {
             return Some(now - self.busy);
         }
         self.busy = now;
@@ -250,7 +279,7 @@ impl Answering {
     }
 }
 
-impl Drop for Answering {
+impl Drop for UnderWay {
     fn drop(&mut self) {
         // Each of them holds the list that it is in.
         drop(self.streams.take());
@@ -282,7 +311,7 @@ mod tests {
 
     /// Goes on until there is nothing to do, or to the end.
     fn go_on(
-        answering: &mut Answering,
+        answering: &mut UnderWay,
         connection: impl Future<Output = hyper::Result<()>>,
     ) -> bool {
         let mut connection = pin!(connection);
@@ -293,7 +322,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_has_more_requests_held_than_may_be_is_cut_off() {
         let streams = Streams::of(Unread::default());
-        let mut answering = Answering::new(streams.clone());
+        let mut answering = UnderWay::new(streams.clone());
         let held = Arc::new(());
         let hanging = || {
             let held = Arc::clone(&held);
@@ -315,10 +344,10 @@ mod tests {
     #[tokio::test]
     async fn what_is_over_is_let_go_of_as_fast_as_it_comes() {
         let streams = Streams::of(Unread::default());
-        let mut answering = Answering::new(streams.clone());
+        let mut answering = UnderWay::new(streams.clone());
         // As many as may be under way, each time.
         let coming = bringing(&streams, MOST_RESETS, 1_000, || ready(()));
         assert!(!go_on(&mut answering, coming), "it was cut off");
-        assert!(answering.under_way.len() <= MOST_RESETS);
+        assert!(answering.requests.len() <= MOST_RESETS);
     }
 }

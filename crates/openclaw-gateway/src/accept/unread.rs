@@ -16,6 +16,9 @@ use hyper::body::{Frame, SizeHint};
 use pin_project_lite::pin_project;
 use tokio::time::Instant;
 
+use crate::slowness::Slowness;
+use crate::wire::UNREAD;
+
 /// How much of an answer is handed over at a time. The rest is asked for when there is room for it, which is
 /// how it is known that the peer reads. It is as much as goes into a frame: the less it is, the slower a
 /// connection may be that many large answers share.
@@ -23,6 +26,9 @@ const PORTION: usize = 16 * 1024;
 /// From how many bytes on the last byte of a part is a portion of its own: it is asked for when all that
 /// precedes it has been taken. What is smaller is not worth watching to its end.
 const WATCHED: usize = 4 * 1024;
+
+/// How many answers are to be taken as fast as one that has a connection to itself; more than that share it.
+const FEW: usize = 8;
 
 /// The answers of a connection of which something waits for the peer.
 #[derive(Clone, Default)]
@@ -33,8 +39,8 @@ struct Waiting {
     next: u64,
     /// How the request is given up that is being gone on with: the answer that it makes is its own.
     current: Option<AbortHandle>,
-    /// Since when a portion waits, and how it is given up.
-    since: BTreeMap<u64, (Instant, AbortHandle)>,
+    /// Until when a portion may wait, and how it is given up.
+    until: BTreeMap<u64, (Instant, AbortHandle)>,
 }
 
 impl Unread {
@@ -64,18 +70,18 @@ impl Unread {
         Portions {
             body,
             rest: Bytes::new(),
+            handed_over: 0,
+            slowness: Slowness::default(),
             number,
             handle,
             unread: self.clone(),
         }
     }
 
-    /// Gives up the answers of which a portion waits since then, or for longer.
-    pub(super) fn give_up(&self, since: Instant) {
+    /// Gives up the answers of which a portion has waited for too long, or that are taken too slowly.
+    pub(super) fn give_up(&self, now: Instant) {
         let mut waiting = self.lock();
-        let overdue = waiting
-            .since
-            .extract_if(.., |_, (began, _)| *began <= since);
+        let overdue = waiting.until.extract_if(.., |_, (until, _)| *until <= now);
         let overdue: Vec<_> = overdue.map(|(_, (_, handle))| handle).collect();
         drop(waiting);
         for handle in overdue {
@@ -114,6 +120,9 @@ pub(super) struct Portions {
     body: Body,
     /// What is left of the part that was read last.
     rest: Bytes,
+    /// How large the last portion was.
+    handed_over: usize,
+    slowness: Slowness,
     number: u64,
     handle: AbortHandle,
     unread: Unread,
@@ -128,7 +137,12 @@ impl HttpBody for Portions {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         // Whoever asks for more has got rid of what there was.
-        self.unread.lock().since.remove(&self.number);
+        let mut waiting = self.unread.lock();
+        let sharing = (waiting.until.len() / FEW).max(1);
+        waiting.until.remove(&self.number);
+        drop(waiting);
+        let taken = std::mem::take(&mut self.handed_over);
+        self.slowness.moved(taken.saturating_mul(sharing));
         let is_new = self.rest.is_empty();
         if is_new {
             match ready!(Pin::new(&mut self.body).poll_frame(context)) {
@@ -148,9 +162,10 @@ impl HttpBody for Portions {
             // Nobody watches over the end: it must not hold on to the memory of all that came before.
             portion = Bytes::copy_from_slice(&portion);
         }
-        let waiting = (Instant::now(), self.handle.clone());
+        self.handed_over = portion.len();
+        let waiting = (self.slowness.waits(UNREAD), self.handle.clone());
         let number = self.number;
-        self.unread.lock().since.insert(number, waiting);
+        self.unread.lock().until.insert(number, waiting);
         Poll::Ready(Some(Ok(Frame::data(portion))))
     }
 
@@ -171,7 +186,7 @@ impl HttpBody for Portions {
 
 impl Drop for Portions {
     fn drop(&mut self) {
-        self.unread.lock().since.remove(&self.number);
+        self.unread.lock().until.remove(&self.number);
     }
 }
 
@@ -186,10 +201,10 @@ mod tests {
     use super::*;
 
     impl Unread {
-        /// Since when the portion waits that has waited the longest.
-        fn since(&self) -> Option<Instant> {
+        /// Until when the portion may wait that has waited the longest.
+        fn until(&self) -> Option<Instant> {
             let waiting = self.lock();
-            waiting.since.values().map(|(since, _)| *since).min()
+            waiting.until.values().map(|(until, _)| *until).min()
         }
     }
 
@@ -199,23 +214,26 @@ mod tests {
         let whole: Vec<u8> = (0..=u8::MAX).cycle().take(PORTION * 2 + 1).collect();
         let mut body = unread.watch(Body::from(whole.clone()));
         assert_eq!(body.size_hint().exact(), Some(whole.len() as u64));
-        assert_eq!(unread.since(), None);
+        assert_eq!(unread.until(), None);
 
         let first = body.frame().await.unwrap().unwrap().into_data().unwrap();
         assert_eq!(first.len(), PORTION);
         assert_eq!(body.size_hint().exact(), Some(PORTION as u64 + 1));
         let began = Instant::now();
         tokio::time::sleep(Duration::from_secs(5)).await;
-        assert_eq!(unread.since(), Some(began));
+        assert_eq!(unread.until(), Some(began + UNREAD));
 
         let second = body.frame().await.unwrap().unwrap().into_data().unwrap();
-        assert_eq!(unread.since(), Some(Instant::now()));
+        // It was behind by less than what it has taken.
+        let portion = Duration::from_millis(PORTION as u64 * 1_000 / (64 * 1024));
+        let left = Duration::from_secs(25) + portion;
+        assert_eq!(unread.until(), Some(Instant::now() + left));
         assert!(!body.is_end_stream());
         let last = body.frame().await.unwrap().unwrap().into_data().unwrap();
         assert!(body.is_end_stream());
         assert_eq!([first, second, last].concat(), whole);
         drop(body);
-        assert_eq!(unread.since(), None);
+        assert_eq!(unread.until(), None);
 
         // The end is asked for when the rest has been taken.
         for (length, portions) in [
@@ -253,14 +271,14 @@ mod tests {
         assert!(second.as_mut().now_or_never().is_none());
         // Going on with one says nothing about the answer of the other.
         assert!(first.as_mut().now_or_never().is_none());
-        unread.give_up(began - Duration::from_millis(1));
+        unread.give_up(began + UNREAD - Duration::from_millis(1));
         assert!(first.as_mut().now_or_never().is_none());
-        unread.give_up(began);
+        unread.give_up(began + UNREAD);
         assert!(first.as_mut().now_or_never().is_some());
         assert!(second.as_mut().now_or_never().is_none());
-        unread.give_up(Instant::now());
+        unread.give_up(Instant::now() + UNREAD);
         assert!(second.as_mut().now_or_never().is_some());
-        assert_eq!(unread.since(), None);
+        assert_eq!(unread.until(), None);
     }
 
     /// Bytes that say when nobody has them any longer.
@@ -299,9 +317,9 @@ mod tests {
         let unread = Unread::default();
         let mut body = unread.watch(Body::from(vec![0; PORTION * 2]));
         body.frame().await.unwrap().unwrap();
-        assert!(unread.since().is_some());
+        assert!(unread.until().is_some());
         drop(body);
-        assert_eq!(unread.since(), None);
+        assert_eq!(unread.until(), None);
     }
 
     #[tokio::test]
@@ -311,8 +329,8 @@ mod tests {
         let silent = said.chain(stream::pending());
         let mut body = unread.watch(Body::from_stream(silent));
         body.frame().await.unwrap().unwrap();
-        assert!(unread.since().is_some());
+        assert!(unread.until().is_some());
         assert!(body.frame().now_or_never().is_none());
-        assert_eq!(unread.since(), None);
+        assert_eq!(unread.until(), None);
     }
 }

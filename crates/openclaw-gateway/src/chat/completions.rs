@@ -23,7 +23,7 @@ use super::problem::{Problem, broken};
 use super::reading::{self, Asked};
 use super::shapes::Naming;
 use super::streaming;
-use crate::body::{self, Unread};
+use crate::body::{self, Incomplete};
 use crate::entrance;
 use crate::luggage::{Held, Luggage, Refused};
 
@@ -31,9 +31,6 @@ use crate::luggage::{Held, Luggage, Refused};
 const BODY_LIMIT: usize = 64 * 1024 * 1024;
 /// How long it may take to find out whether a session goes on.
 const LOOKING_UP: Duration = Duration::from_secs(5);
-/// Bodies up to this size are read where they arrive; others would hold up those who wait for the
-/// same thread.
-const QUICK: usize = 256 * 1024;
 
 /// A turn that is to be carried out.
 pub(super) struct Turn {
@@ -173,26 +170,26 @@ async fn taken_in(
             let body = body::guarded(body, BODY_LIMIT);
             luggage.take_in(headers, body, BODY_LIMIT).await
         }
-        Err(_) => Err(Refused::Unread(Unread::TooLarge)),
+        Err(_) => Err(Refused::Incomplete(Incomplete::TooLarge)),
     };
-    let unread = match taken_in {
+    let incomplete = match taken_in {
         Ok(taken_in) => return Ok(taken_in),
-        Err(Refused::Unread(unread)) => unread,
+        Err(Refused::Incomplete(incomplete)) => incomplete,
         Err(Refused::Full) => {
             let message = "too many large requests are being answered; try again later";
             return Err(Problem::busy(message));
         }
     };
-    Err(match unread {
-        Unread::TooLarge => {
+    Err(match incomplete {
+        Incomplete::TooLarge => {
             let message = format!("the body has more than {BODY_LIMIT} bytes");
             Problem::body(StatusCode::PAYLOAD_TOO_LARGE, message)
         }
-        Unread::Silent => {
+        Incomplete::Silent => {
             let message = "the rest of the body did not come";
             Problem::body(StatusCode::REQUEST_TIMEOUT, message)
         }
-        Unread::Broken => {
+        Incomplete::Broken => {
             let message = "the body ended before all of it came";
             Problem::body(StatusCode::BAD_REQUEST, message)
         }
@@ -214,11 +211,8 @@ async fn goes_on(engine: &dyn Engine, addressee: &Addressee, key: &str) -> bool 
 }
 
 async fn read(body: Bytes) -> Result<Asked, Problem> {
-    if body.len() <= QUICK {
-        return reading::read(&body);
-    }
-    let read = spawn_blocking(move || reading::read(&body)).await;
-    read.unwrap_or_else(|_| Err(Problem::of(&broken())))
+    let read = body::in_time(body, reading::read).await;
+    read.unwrap_or_else(|| Err(Problem::of(&broken())))
 }
 
 fn seconds() -> u64 {

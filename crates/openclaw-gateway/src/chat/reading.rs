@@ -44,7 +44,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Asked, Problem> {
         let message = format!("the body has more than {MOST_VALUES} values");
         return Err(Problem::body(StatusCode::BAD_REQUEST, message));
     }
-    let mut body: Map<String, Value> = serde_json::from_slice(bytes).map_err(|error| {
+    let mut body: Map<String, Value> = openclaw_json::read(bytes).map_err(|error| {
         let error = shown_line(&error.to_string(), 200);
         let message = format!("the body is no JSON object that can be read: {error}");
         Problem::body(StatusCode::BAD_REQUEST, message)

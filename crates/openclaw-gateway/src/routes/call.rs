@@ -1,5 +1,6 @@
 //! Calls of tools.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::response::Response;
@@ -32,15 +33,15 @@ struct Wanted {
 pub(super) async fn answer(visit: Visit) -> Result<Response, Problem> {
     let correlation = correlation(visit.request.headers());
     let trace = trace(visit.request.headers());
+    let peer = Arc::clone(&visit.peer);
     let (gateway, head, body) = visit.into_parts();
-    let taken_in = gateway.calls.take_in(&head.headers, body, CALL_BODY).await;
+    let taken_in = peer.calls.take_in(&head.headers, body, CALL_BODY).await;
     // Held until the call is over: what it is called with stays in memory.
     let (body, _room) = taken_in.map_err(|refused| match refused {
         Refused::Full => busy(),
-        Refused::Unread(unread) => unread.problem(CALL_BODY),
+        Refused::Incomplete(incomplete) => incomplete.problem(CALL_BODY),
     })?;
-    let wanted: Wanted = body::parsed(&body)?;
-    drop(body);
+    let wanted: Wanted = body::parsed(body).await?;
     let tool = wanted.tool.clone();
     let request = CallRequest {
         agent: wanted.agent,

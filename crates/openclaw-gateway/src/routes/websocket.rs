@@ -13,9 +13,9 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::door::Visitor;
 use crate::entrance::stopping;
+use crate::peer::Peer;
 use crate::problem::{Problem, foreign};
 use crate::visit::Visit;
-use crate::wire::Allowance;
 
 /// How large a message may be that comes.
 const MESSAGE: usize = 16 * 1024 * 1024;
@@ -37,7 +37,7 @@ pub(super) async fn answer(visit: Visit) -> Result<Response, Problem> {
         request,
         visitor,
         from,
-        allowance,
+        peer,
     } = visit;
     let (mut parts, _) = request.into_parts();
     if parts.version == Version::HTTP_2 {
@@ -56,13 +56,13 @@ pub(super) async fn answer(visit: Visit) -> Result<Response, Problem> {
     let place = Arc::clone(places).try_acquire_owned();
     let place = place.map_err(|_| no_place())?;
     if visitor == Visitor::Anybody {
-        allowance.bound(STRANGER);
+        peer.allowance.bound(STRANGER);
     }
     let guest = Guest {
         visitor,
         from,
         place,
-        allowance,
+        peer,
     };
     // Counted from now on, so that nobody stops without waiting for it.
     let tracked = gateway.conversations.token();
@@ -84,8 +84,8 @@ struct Guest {
     from: IpAddr,
     /// The place that they take.
     place: OwnedSemaphorePermit,
-    /// How much they may send.
-    allowance: Allowance,
+    /// Their connection.
+    peer: Arc<Peer>,
 }
 
 fn no_websocket(told: String) -> Problem {

@@ -20,6 +20,10 @@ pub(crate) struct Stream(Infallible);
 pub(crate) struct Spot(Infallible);
 
 impl Spot {
+    pub(crate) fn listen(&self) -> io::Result<Socket> {
+        match self.0 {}
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         match self.0 {}
     }
@@ -30,10 +34,6 @@ impl Socket {
     pub(crate) fn bind(_state: &Path) -> io::Result<Self> {
         let message = "the socket of a gateway exists only on Unix systems";
         Err(io::Error::new(io::ErrorKind::Unsupported, message))
-    }
-
-    pub(crate) fn again(&self) -> io::Result<Self> {
-        match self.0 {}
     }
 
     pub(crate) fn spot(&self) -> Spot {

@@ -120,7 +120,7 @@ async fn a_socket_that_was_deleted_can_be_made_again_and_the_old_one_leaves_it_a
     assert!(!old.place().is_gone());
     fs::remove_file(&path).unwrap();
     assert!(old.place().is_gone());
-    let new = old.again().unwrap();
+    let new = old.place().listen().unwrap();
     assert!(!new.place().is_gone() && !old.place().is_gone());
     drop(old);
     assert!(path.exists());

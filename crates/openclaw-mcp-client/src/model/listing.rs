@@ -1,9 +1,9 @@
 //! Lists of what a server offers.
 
+use openclaw_json::read_value;
 use serde_json::value::RawValue;
 
 use super::Fields;
-use crate::wire::read_value;
 
 /// A list, as far as it could be read.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,11 +1,12 @@
 //! Tools, and what they give.
 
+use openclaw_json::read_value;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{Content, Fields};
-use crate::wire::{Listed, RawJson, read_value};
+use crate::wire::{Listed, RawJson};
 
 /// A tool of a server, in the server's words.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::read_value;
+use openclaw_json::read_value;
 
 /// JSON text that shares the memory of the message it came in, so that a large result is not
 /// copied on its way to whoever reads it.

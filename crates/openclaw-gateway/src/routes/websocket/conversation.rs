@@ -132,7 +132,7 @@ fn introduction(gateway: &Gateway, text: &str, guest: &mut Guest) -> Result<(), 
     gateway.door.admit_token(&token, guest.from)?;
     let place = Arc::clone(&gateway.websockets).try_acquire_owned();
     guest.place = place.map_err(|_| no_place())?;
-    guest.allowance.lift();
+    guest.peer.allowance.lift();
     Ok(())
 }
 

@@ -1,21 +1,17 @@
-//! Peers that send too much, too little, too slowly, or anything but HTTP/2; and such as don't read.
+//! Peers that send too much, too little, too slowly, or anything but HTTP/2.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::FutureExt as _;
-use h2::RecvStream;
-use h2::client::Builder;
-use http::Response;
+use h2::Reason;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::peer::{Peer, answer, get, post, rest};
-use crate::harness::{Running, SOON, TOKEN, Wanted, until};
-use crate::schema;
+use super::peer::{Peer, answer, get, post};
+use crate::harness::{Running, SOON, TOKEN, until};
 
 /// How HTTP/2 begins, with settings that say nothing.
 const BEGINNING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
@@ -181,9 +177,27 @@ async fn one_that_takes_back_all_that_it_asked_at_once_is_answered_what_it_asks_
 }
 
 #[tokio::test]
-async fn one_that_begins_and_resets_without_end_is_sent_away() {
+async fn one_that_takes_back_more_than_it_may_ask_at_once_is_told_to_calm_down() {
     /// RFC 9113 §7.
     const ENHANCE_YOUR_CALM: &[u8] = &[0, 0, 0, 11];
+    let gateway = Running::start().await;
+    let mut client = gateway.client().await;
+    let mut together = BEGINNING.to_vec();
+    for stream in (1..1_024).step_by(2) {
+        together.extend([page(stream), reset(stream)].concat());
+    }
+    // All of it before anything is read, so that what is said to it last is there.
+    client.send(&together).await;
+    let mut read = Vec::new();
+    let hearing = client.stream.read_to_end(&mut read);
+    let _ = timeout(SOON, hearing).await.expect("it is still there");
+    let goodbye = frames(&read).find(|(kind, _)| *kind == 7);
+    let (_, content) = goodbye.expect("no goodbye");
+    assert_eq!(&content[4..8], ENHANCE_YOUR_CALM, "{content:?}");
+}
+
+#[tokio::test]
+async fn one_that_begins_and_resets_without_end_is_cut_off() {
     let gateway = Running::start().await;
     let client = gateway.client().await;
     let (mut reading, mut writing) = tokio::io::split(client.stream.into_inner());
@@ -198,18 +212,12 @@ async fn one_that_begins_and_resets_without_end_is_sent_away() {
         }
         false
     };
-    let mut read = Vec::new();
     let hearing = async {
-        let _ = reading.read_to_end(&mut read).await;
+        let _ = reading.read_to_end(&mut Vec::new()).await;
     };
     let both = async { tokio::join!(sending, hearing) };
     let (is_cut_off, ()) = timeout(SOON, both).await.expect("it is still there");
     assert!(is_cut_off, "it may go on for ever");
-    // Where it was still sending, it may have lost what was said to it last.
-    let goodbye = frames(&read).find(|(kind, _)| *kind == 7);
-    if let Some((_, content)) = goodbye {
-        assert_eq!(&content[4..8], ENHANCE_YOUR_CALM, "{content:?}");
-    }
     assert_eq!(gateway.ask("GET", "/health", &[], "").await.status, 200);
 }
 
@@ -285,208 +293,6 @@ async fn half_a_body_is_waited_for_half_a_minute() {
     assert_eq!(peer.call("echo").await.status(), 200);
 }
 
-/// How much of a stream may come before it is read.
-const WINDOW: usize = 64 * 1024;
-
-/// A peer that reads what comes over its connection, but not what comes in one of its streams.
-async fn selective(gateway: &Running) -> Peer {
-    let mut builder = Builder::new();
-    builder.initial_connection_window_size(1 << 30);
-    builder.initial_window_size(WINDOW.try_into().unwrap());
-    Peer::with(gateway.address, &builder).await
-}
-
-/// How an answer ends of which nothing is released that still comes.
-async fn given_up(mut body: RecvStream) -> h2::Error {
-    let ended = async {
-        loop {
-            match body.data().await {
-                Some(Ok(_)) => {}
-                Some(Err(error)) => break error,
-                None => panic!("all of it came"),
-            }
-        }
-    };
-    let ended = timeout(Duration::from_mins(2), ended).await;
-    ended.expect("it is still there")
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_answer_that_is_not_read_is_given_up_after_half_a_minute_and_no_other() {
-    let gateway = Running::start().await;
-    let peer = selective(&gateway).await;
-    let mut hanging = pin!(peer.begin_call("hang").await);
-    let unread = peer.begin_call("large").await.await.unwrap();
-    let began = Instant::now();
-    let given_up = given_up(unread.into_body());
-    // Whatever else it does.
-    let asking = async {
-        loop {
-            assert_eq!(peer.call("echo").await.status(), 200);
-            sleep(Duration::from_secs(1)).await;
-        }
-    };
-    let error = tokio::select! {
-        error = given_up => error,
-        () = asking => unreachable!("it has no end"),
-    };
-    let waited = began.elapsed().as_secs();
-    assert!((29..=33).contains(&waited), "{waited}");
-    assert_eq!(error.reason(), Some(h2::Reason::CANCEL), "{error}");
-    assert!(error.is_reset() && error.is_remote(), "{error}");
-    // Nothing else has come to an end.
-    assert_eq!(peer.call("echo").await.status(), 200);
-    assert!(hanging.as_mut().now_or_never().is_none());
-}
-
-/// Takes an answer up to so many bytes before its end.
-async fn take_all_but(left: usize, answer: Response<RecvStream>) -> RecvStream {
-    let length = answer.headers()["content-length"].to_str().unwrap();
-    let may_come = length.parse::<usize>().unwrap() - left;
-    let mut body = answer.into_body();
-    let (mut taken, mut released) = (0, 0);
-    while taken < may_come {
-        let part = body.data().await.expect("the end").unwrap();
-        taken += part.len();
-        // The window is so large that exactly this may still come.
-        let release = part.len().min(may_come - WINDOW - released);
-        body.flow_control().release_capacity(release).unwrap();
-        released += release;
-    }
-    body
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_answer_whose_end_is_left_is_given_up_as_well() {
-    let gateway = Running::start().await;
-    let peer = selective(&gateway).await;
-    let answer = peer.begin_call("large").await.await.unwrap();
-    let body = take_all_but(10 * 1024, answer).await;
-    let began = Instant::now();
-    given_up(body).await;
-    let waited = began.elapsed().as_secs();
-    assert!((29..=33).contains(&waited), "{waited}");
-    assert_eq!(peer.call("echo").await.status(), 200);
-}
-
-#[tokio::test]
-async fn a_few_bytes_that_are_left_do_not_keep_a_large_answer() {
-    // One fits.
-    let wanted = Wanted {
-        answers_mebibytes: 14,
-        ..Wanted::default()
-    };
-    let gateway = Running::with(wanted).await;
-    let peer = selective(&gateway).await;
-    for _ in 0..3 {
-        let answer = peer.begin_call("large").await.await.unwrap();
-        assert_eq!(answer.status(), 200);
-        let left = take_all_but(20, answer).await;
-        let next = Peer::connect(gateway.address).await;
-        assert_eq!(next.call("large").await.status(), 200);
-        drop(left);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn one_that_reads_slowly_is_waited_for() {
-    let gateway = Running::start().await;
-    let peer = selective(&gateway).await;
-    let response = peer.begin_call("large").await.await.unwrap();
-    let mut body = response.into_body();
-    let mut length = 0;
-    for _ in 0..6 {
-        let mut taken = 0;
-        while taken < 64 * 1024 {
-            let part = body.data().await.expect("the end").unwrap();
-            taken += part.len();
-        }
-        length += taken;
-        sleep(Duration::from_secs(25)).await;
-        body.flow_control().release_capacity(taken).unwrap();
-    }
-    length += rest(body).await.unwrap().len();
-    assert!(length > 12 << 20, "{length}");
-}
-
-#[tokio::test]
-async fn one_that_reads_none_of_many_large_answers_can_not_have_all_of_them_kept() {
-    // Two fit, of 13 MiB each.
-    let wanted = Wanted {
-        answers_mebibytes: 30,
-        ..Wanted::default()
-    };
-    let gateway = Running::with(wanted).await;
-    let peer = Peer::connect(gateway.address).await;
-    let mut unread = Vec::new();
-    for _ in 0..3 {
-        unread.push(peer.begin_call("large").await);
-    }
-    let mut statuses = Vec::new();
-    let mut kept = Vec::new();
-    for response in unread {
-        let (head, body) = timeout(SOON, response).await.unwrap().unwrap().into_parts();
-        statuses.push(head.status.as_u16());
-        // Dropping it would say that nobody wants it.
-        kept.push(body);
-    }
-    statuses.sort_unstable();
-    assert_eq!(statuses, [200, 200, 500]);
-    // What is small is answered meanwhile, and what is large once nothing is kept any longer.
-    let next = Peer::connect(gateway.address).await;
-    assert_eq!(next.call("echo").await.status(), 200);
-    let lost = gateway.post("/api/mcp/call", r#"{"tool":"large"}"#).await;
-    schema::check("post", "/api/mcp/call", &lost);
-    assert_eq!(lost.json()["error"]["code"], "answer-lost");
-    assert_eq!(lost.header("x-should-retry"), Some("false"));
-    // Where nothing was done, it can be asked again.
-    let wordy = || next.ask(get("/api/mcp/tools?server=wordy"));
-    let busy = wordy().await;
-    assert_eq!((busy.status(), &*busy.code()), (503, "busy"));
-    assert!(busy.header("x-should-retry").is_none());
-    peer.connection.abort();
-    assert_eq!(next.call("large").await.status(), 200);
-    assert_eq!(wordy().await.status(), 200);
-}
-
-#[tokio::test]
-async fn what_anybody_may_have_takes_no_room_from_the_answers_of_others() {
-    // One large answer fits.
-    let wanted = Wanted {
-        answers_mebibytes: 14,
-        ..Wanted::default()
-    };
-    let gateway = Running::with(wanted).await;
-    let stranger = Peer::with(gateway.address, Builder::new().initial_window_size(0)).await;
-    let mut unread = Vec::new();
-    for _ in 0..100 {
-        let mut request = get("/openapi.json");
-        request.headers_mut().remove("authorization");
-        let (response, _) = stranger.begin(request, true).await;
-        let response = timeout(SOON, response).await.unwrap().unwrap();
-        assert_eq!(response.status(), 200);
-        unread.push(response);
-    }
-    let peer = Peer::connect(gateway.address).await;
-    assert_eq!(peer.call("large").await.status(), 200);
-    drop(unread);
-}
-
-#[tokio::test(start_paused = true)]
-async fn one_that_lets_nothing_be_sent_is_cut_off_though_it_has_no_token() {
-    let gateway = Running::start().await;
-    let peer = Peer::with(gateway.address, Builder::new().initial_window_size(0)).await;
-    let mut request = get("/api/status");
-    request.headers_mut().remove("authorization");
-    let (response, _) = peer.begin(request, true).await;
-    let response = response.await.unwrap();
-    assert_eq!(response.status(), 401);
-    let began = Instant::now();
-    assert!(rest(response.into_body()).await.is_err());
-    let waited = began.elapsed().as_secs();
-    assert!((29..=42).contains(&waited), "{waited}");
-}
-
 /// The head of a call with the token, whose body is to come.
 fn call_head() -> Vec<u8> {
     let field = |name: &[u8], value: &str| {
@@ -502,6 +308,67 @@ fn call_head() -> Vec<u8> {
         field(b"\x0f\x10", "application/json"),
     ]
     .concat()
+}
+
+#[tokio::test]
+async fn one_that_is_taken_back_before_it_was_said_whole_is_not_done() {
+    let gateway = Running::start().await;
+    let peer = Peer::connect(gateway.address).await;
+    for reason in [Reason::NO_ERROR, Reason::CANCEL] {
+        for half in ["", "{"] {
+            let (response, mut body) = peer.begin(post("/api/mcp/reload"), false).await;
+            if !half.is_empty() {
+                body.send_data(half.into(), false).unwrap();
+            }
+            body.send_reset(reason);
+            drop(response);
+        }
+        assert_eq!(peer.call("echo").await.status(), 200);
+    }
+    assert_eq!(gateway.engine.reloads.load(Ordering::SeqCst), 0);
+    let whole = peer.ask(post("/api/mcp/reload")).await;
+    assert_eq!(whole.status(), 200);
+    assert_eq!(gateway.engine.reloads.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn one_that_waits_for_a_word_before_its_body_is_told_to_ask_without() {
+    let gateway = Running::start().await;
+    let peer = Peer::connect(gateway.address).await;
+    let mut waiting = post("/api/mcp/call");
+    let expect = "100-Continue".parse().unwrap();
+    waiting.headers_mut().insert("expect", expect);
+    let (response, _body) = peer.begin(waiting.clone(), false).await;
+    let told = answer(response).await;
+    assert_eq!((told.status(), &*told.code()), (417, "expectation"));
+    // To those who may know.
+    waiting.headers_mut().remove("authorization");
+    let (response, _body) = peer.begin(waiting, false).await;
+    assert_eq!(answer(response).await.status(), 401);
+    assert_eq!(peer.call("echo").await.status(), 200);
+}
+
+#[tokio::test]
+async fn one_for_whom_there_is_no_room_is_told_in_its_own_words() {
+    let gateway = Running::start().await;
+    let mut held = Vec::new();
+    for _ in 0..1_024 {
+        held.push(gateway.client().await);
+    }
+    let last = held.last_mut().unwrap();
+    let answer = last.ask("GET", "/health", &["Host: localhost"], "").await;
+    assert_eq!(answer.status, 200);
+    let stream = TcpStream::connect(gateway.address).await.unwrap();
+    let (mut requests, connection) = h2::client::handshake(stream).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let asked = requests.send_request(get("/health"), true);
+    if let Ok((response, _)) = asked {
+        let error = timeout(SOON, response).await.unwrap().unwrap_err();
+        assert!(error.is_go_away() || error.is_io(), "{error}");
+    }
+    let ended = timeout(SOON, connection).await.unwrap().unwrap();
+    let error = ended.unwrap_err();
+    assert_eq!(error.reason(), Some(Reason::ENHANCE_YOUR_CALM), "{error}");
 }
 
 #[tokio::test]

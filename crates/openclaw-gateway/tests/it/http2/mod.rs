@@ -2,6 +2,7 @@
 
 mod hostile;
 mod peer;
+mod unread;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -81,12 +81,6 @@ impl Socket {
         })
     }
 
-    /// Listens once more in the same directory.
-    pub(crate) fn again(&self) -> io::Result<Self> {
-        let state = self.path.parent().unwrap_or(Path::new("."));
-        Self::bind(state)
-    }
-
     /// Where it listens, and which file that is.
     pub(crate) fn spot(&self) -> Spot {
         Spot {
@@ -118,6 +112,12 @@ impl Spot {
     /// Whether the file is still there.
     fn is_there(&self) -> bool {
         identity(&self.path).is_ok_and(|found| found == self.identity)
+    }
+
+    /// Listens once more in the same directory.
+    pub(crate) fn listen(&self) -> io::Result<Socket> {
+        let state = self.path.parent().unwrap_or(Path::new("."));
+        Socket::bind(state)
     }
 
     /// Whether there is no file at all.

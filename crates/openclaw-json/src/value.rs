@@ -1,18 +1,16 @@
-//! Reading data that somebody else wrote into memory, without letting it take all of it.
+//! A text as a value.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// How many values there may be in one: each takes far more memory than the two or three bytes
-/// that it may take in a message.
-const VALUES: usize = 500_000;
+use crate::{MOST, TOO_MANY};
 
 /// Reads a value of bounded size and depth.
-pub(crate) fn read_value(text: &[u8]) -> serde_json::Result<Value> {
+pub fn read_value(text: &[u8]) -> serde_json::Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_slice(text);
-    let mut left = VALUES;
+    let mut left = MOST;
     let value = Bounded { left: &mut left }.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
@@ -34,7 +32,7 @@ impl Bounded<'_> {
                 *self.left = left;
                 Ok(())
             }
-            None => Err(E::custom("it has too many values")),
+            None => Err(E::custom(TOO_MANY)),
         }
     }
 }
@@ -102,23 +100,23 @@ impl<'de> Visitor<'de> for Bounded<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
     #[test]
     fn a_bomb_is_refused_and_a_large_text_is_not() {
-        let bomb = format!("[{}[]]", "[],".repeat(VALUES));
+        let bomb = format!("[{}[]]", "[],".repeat(MOST));
         assert!(read_value(bomb.as_bytes()).is_err());
-        let nested = format!("{{\"a\":[{}1]}}", "1,".repeat(VALUES));
+        let nested = format!("{{\"a\":[{}1]}}", "1,".repeat(MOST));
         assert!(read_value(nested.as_bytes()).is_err());
-        let text = format!("\"{}\"", ",[{".repeat(VALUES));
+        let text = format!("\"{}\"", ",[{".repeat(MOST));
         assert!(read_value(text.as_bytes()).is_ok());
         assert!(read_value(b"1 2").is_err());
     }
 
-    fn any_json() -> impl Strategy<Value = Value> {
+    pub(crate) fn any_json() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
