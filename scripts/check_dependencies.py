@@ -143,6 +143,7 @@ OWN_DEPENDENCIES = {
         "openclaw-config",
         "openclaw-content",
         "openclaw-engine",
+        "openclaw-json",
         "openclaw-link",
         "openclaw-secrets",
         "openclaw-state",
@@ -161,7 +162,8 @@ OWN_DEPENDENCIES = {
         "openclaw-state",
         "openclaw-testkit",
     },
-    "openclaw-link": {"openclaw-engine", "openclaw-telemetry", "openclaw-testkit"},
+    "openclaw-json": set(),
+    "openclaw-link": {"openclaw-engine", "openclaw-json", "openclaw-telemetry", "openclaw-testkit"},
     "openclaw-mcp": {
         "openclaw-config",
         "openclaw-content",
@@ -176,6 +178,7 @@ OWN_DEPENDENCIES = {
         "openclaw-testkit",
     },
     "openclaw-mcp-client": {
+        "openclaw-json",
         "openclaw-process",
         "openclaw-secrets",
         "openclaw-sse",
@@ -261,7 +264,6 @@ OWN_DEPENDENCIES = {
         "openclaw-engine",
         "openclaw-render",
     },
-    "openclaw-json": set(),
     "openclaw-sse": set(),
     "openclaw-state": set(),
     "openclaw-telemetry": {"openclaw-http", "openclaw-secrets", "openclaw-testkit"},

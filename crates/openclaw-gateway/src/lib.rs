@@ -13,6 +13,7 @@
 //! | `visit` | a request that was let in | who may come in |
 //! | `body` | what comes with a request, within limits of size and time | |
 //! | `headers` | what every answer says to browsers | |
+//! | `slowness` | patience with peers that move next to nothing | what is moved |
 //! | `luggage` | how much of large requests and answers is held at once | |
 //! | `problem` | errors in their one shape | |
 //! | `routes` | the table of what can be asked, and the answers | how engines answer |
@@ -21,6 +22,7 @@
 //! | `metrics` | numbers for those who collect them | |
 //! | `follow` | when the configuration is to be read anew | reading it |
 //! | `state` | what all requests share | |
+//! | `peer` | who is at the other end of a connection, and what there is for it | |
 //! | `whence` | who counts as one, by where they call from | how much they may |
 
 mod accept;

@@ -79,6 +79,15 @@ mod tests {
     }
 
     #[test]
+    fn an_idle_connection_is_asked_twice_a_minute_and_may_miss_one() {
+        for pace in [Pace::program(Restart::AtMost(5)), Pace::address()] {
+            assert_eq!(pace.heartbeat, Duration::from_secs(30));
+            assert!(pace.heartbeat_patience < pace.heartbeat);
+        }
+        assert_eq!(MISSES, 2);
+    }
+
+    #[test]
     fn programs_are_given_up_on_and_addresses_are_not() {
         let program = waits(Pace::program(Restart::AtMost(7)), 8);
         let expected = [1, 2, 4, 8, 16, 30, 30].map(Some);

@@ -15,6 +15,8 @@ pub(crate) struct Pipe {
     output: BufReader<ChildStdout>,
     line: String,
     number: usize,
+    /// Whether the server is asked to tell of progress, as those behind a gateway are.
+    asks_for_progress: bool,
     running: Running,
 }
 
@@ -30,6 +32,7 @@ impl Pipe {
             output,
             line: String::new(),
             number: 0,
+            asks_for_progress: false,
             running,
         };
         pipe.send(&initialize().to_string());
@@ -37,6 +40,12 @@ impl Pipe {
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         pipe.send(&initialized.to_string());
         pipe
+    }
+
+    /// The same, with the requests that a gateway sends.
+    pub(crate) fn asking_for_progress(mut self) -> Self {
+        self.asks_for_progress = true;
+        self
     }
 
     /// Both ends, and the server.
@@ -47,7 +56,7 @@ impl Pipe {
     /// How long one call takes.
     pub(crate) fn timed(&mut self) -> Duration {
         self.number += 1;
-        let (number, request) = (self.number, call(self.number));
+        let (number, request) = (self.number, self.call());
         let started = Instant::now();
         self.send(&request);
         loop {
@@ -85,7 +94,19 @@ impl Pipe {
 
     fn next(&mut self) {
         self.number += 1;
-        self.send(&call(self.number));
+        let call = self.call();
+        self.send(&call);
+    }
+
+    fn call(&self) -> String {
+        let number = self.number;
+        if !self.asks_for_progress {
+            return call(number);
+        }
+        let call = json!({"jsonrpc": "2.0", "id": number, "method": "tools/call",
+            "params": {"name": "echo", "arguments": {"message": "hello"},
+                "_meta": {"progressToken": number}}});
+        call.to_string()
     }
 
     fn send(&mut self, message: &str) {

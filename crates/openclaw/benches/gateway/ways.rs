@@ -49,13 +49,17 @@ pub(crate) enum Behind {
 }
 
 impl Way {
-    /// All of them: the limit, ours in its three forms, the least that can be done, and others.
+    /// All of them: the limit in its two forms, ours in its three forms, the least that can be done, and others.
     pub(crate) fn all() -> Vec<Self> {
         let mut server = Command::new(node());
         server.arg(everything_program()).arg("stdio");
         let pipe = Self {
             name: "raw pipe, the limit".to_owned(),
             kind: Kind::Pipe(Pipe::open(&mut server)),
+        };
+        let asking = Self {
+            name: "raw pipe that asks for progress".to_owned(),
+            kind: Kind::Pipe(Pipe::open(&mut server).asking_for_progress()),
         };
         let gateway = Gateway::start(&everything(1)).all_ready(1);
         let body = json!({ "tool": "everything0/echo", "arguments": { "message": "hello" } });
@@ -81,7 +85,7 @@ impl Way {
         let rest = vec![rest; IN_FLIGHT];
         let hub = Self::http(hub.name.clone(), rest, Behind::Theirs { _peer: hub });
         let proxy = Self::http(proxy.name.clone(), session, Behind::Theirs { _peer: proxy });
-        vec![pipe, ours, two, at_once, least, hub, proxy]
+        vec![pipe, asking, ours, two, at_once, least, hub, proxy]
     }
 
     fn http(name: String, requests: Vec<Request>, behind: Behind) -> Self {

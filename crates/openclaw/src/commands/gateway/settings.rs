@@ -111,7 +111,12 @@ pub(super) async fn credential(
     is_loopback: bool,
 ) -> Result<Credential, Failure> {
     let (name, variable, configured) = match gateway.auth_mode {
-        GatewayAuthMode::None => return Ok(Credential::Nothing),
+        GatewayAuthMode::None => {
+            tracing::warn!(
+                "`gateway.auth.mode` is \"none\": every user and program of this machine may call tools"
+            );
+            return Ok(Credential::Nothing);
+        }
         GatewayAuthMode::Token => ("token", TOKEN, &gateway.token),
         GatewayAuthMode::Password => ("password", PASSWORD, &gateway.password),
     };
