@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 /// How many bytes a peer moves in a second at least, while it is waited for. What is held for one that moves fewer is
 /// held for others as well.
-const RATE: u64 = 64 * 1024;
+const RATE: u64 = 32 * 1024;
 
 /// For how long a peer has been waited for, beyond what it needs for what it moved.
 #[derive(Debug, Default)]

@@ -225,7 +225,7 @@ mod tests {
 
         let second = body.frame().await.unwrap().unwrap().into_data().unwrap();
         // It was behind by less than what it has taken.
-        let portion = Duration::from_millis(PORTION as u64 * 1_000 / (64 * 1024));
+        let portion = Duration::from_millis(PORTION as u64 * 1_000 / (32 * 1024));
         let left = Duration::from_secs(25) + portion;
         assert_eq!(unread.until(), Some(Instant::now() + left));
         assert!(!body.is_end_stream());
