@@ -152,18 +152,19 @@ pub(crate) async fn parsed<T>(bytes: Bytes) -> Result<T, Problem>
 where
     T: DeserializeOwned + Send + 'static,
 {
-    let parsed = in_time(bytes, |bytes| {
-        let text: &[u8] = if bytes.is_empty() { b"{}" } else { bytes };
-        openclaw_json::read(text)
-    });
-    let parsed = parsed.await.ok_or_else(Problem::internal)?;
-    parsed.map_err(|error| {
-        Problem::new(
-            StatusCode::BAD_REQUEST,
-            "bad-json",
-            format!("the request can't be read: {}", foreign(&error.to_string())),
-        )
-    })
+    let bad = |why: &str| {
+        let message = format!("the request can't be read: {why}");
+        Problem::new(StatusCode::BAD_REQUEST, "bad-json", message)
+    };
+    let text = match bytes.trim_ascii_start() {
+        [] => Bytes::from_static(b"{}"),
+        // The fields of what is read would be taken from a list as well.
+        [b'[', ..] => return Err(bad("it is not an object")),
+        _ => bytes,
+    };
+    let parsed = in_time(text, openclaw_json::read).await;
+    let parsed = parsed.ok_or_else(Problem::internal)?;
+    parsed.map_err(|error| bad(&foreign(&error.to_string())))
 }
 
 /// Makes something of what was read. What is large is read on another thread: others wait for this one. Nothing comes
@@ -253,14 +254,16 @@ mod tests {
     #[tokio::test]
     async fn what_is_within_the_limit_is_read_and_one_byte_more_is_refused() {
         assert_eq!(
-            read(Body::from("[12345678]")).await.unwrap(),
-            value!([12_345_678])
+            read(Body::from(r#"{"a":1234}"#)).await.unwrap(),
+            value!({ "a": 1234 })
         );
         assert_eq!(read(Body::empty()).await.unwrap(), value!({}));
-        let error = read(Body::from("[123456789]")).await.unwrap_err();
+        let error = read(Body::from(r#"{"a":12345}"#)).await.unwrap_err();
         assert_eq!(error["error"]["code"], "too-large");
-        let error = read(Body::from("[1,")).await.unwrap_err();
-        assert_eq!(error["error"]["code"], "bad-json");
+        for wrong in ["{", "[1,", "[]", " [1]", "1,"] {
+            let error = read(Body::from(wrong)).await.unwrap_err();
+            assert_eq!(error["error"]["code"], "bad-json", "{wrong}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,5 +1,7 @@
 //! Servers and clients that others wrote, through the whole program: `scripts/partners` installs them.
 
+#[cfg(target_os = "linux")]
+mod api;
 mod clients;
 mod editors;
 #[cfg(target_os = "linux")]

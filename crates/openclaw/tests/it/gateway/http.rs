@@ -12,26 +12,26 @@ use crate::program::Home;
 
 /// What came back.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) head: String,
-    pub(super) body: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
 impl Answer {
-    pub(super) fn json(&self) -> Json {
+    pub(crate) fn json(&self) -> Json {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
     }
 }
 
 impl Gateway {
     /// Host and port.
-    pub(super) fn authority(&self) -> &str {
+    pub(crate) fn authority(&self) -> &str {
         self.address.strip_prefix("http://").unwrap()
     }
 
     /// Asks with the token of the home directory.
-    pub(super) fn ask(&self, home: &Home, method: &str, path: &str, body: Option<&Json>) -> Answer {
+    pub(crate) fn ask(&self, home: &Home, method: &str, path: &str, body: Option<&Json>) -> Answer {
         let token = std::fs::read_to_string(home.path().join(".openclaw/gateway.token")).unwrap();
         let header = format!("Authorization: Bearer {}\r\n", token.trim());
         self.ask_with(&header, method, path, body)
