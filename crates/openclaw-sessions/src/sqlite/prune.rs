@@ -30,8 +30,8 @@ pub(super) struct Pruning {
     next: AtomicI64,
 }
 
-/// A pass over all sessions. Which of them are older goes by the order in which their last turns began, which no clock
-/// can change.
+/// A pass over all sessions. Which of them were used before others goes by the order of their last messages, which no
+/// clock can change.
 struct Pass {
     /// Those that are left to look at, the oldest first.
     left: VecDeque<Candidate>,
@@ -76,6 +76,8 @@ impl Pruning {
 
 impl Pass {
     fn begin(keeper: &mut Keeper) -> Result<Self, SessionError> {
+        // What is left of a deletion that was cut would count as too much, and cost another session.
+        sweep(keeper)?;
         let left = keeper.read(candidates)?;
         Ok(Self {
             left: left.unwrap_or_default(),
@@ -128,7 +130,6 @@ fn step(keeper: &mut Keeper, pass: &mut Pass) -> Result<bool, SessionError> {
     if !is_over {
         return Ok(true);
     }
-    sweep(keeper)?;
     tidy_locks(keeper)?;
     let now = keeper.place.now();
     keeper.change(|transaction, _| {
@@ -162,10 +163,12 @@ fn delete_unused(keeper: &mut Keeper, candidate: &Candidate) -> Result<bool, Ses
     Ok(true)
 }
 
-/// All sessions, the one first whose last turn began first.
+/// All sessions, the one first in which something was said last before all others.
 fn candidates(transaction: &Transaction<'_>) -> Result<VecDeque<Candidate>, Failure> {
-    let query = "SELECT id, (SELECT max(id) FROM turns WHERE session = sessions.id) AS turn
-                 FROM sessions WHERE key IS NOT NULL ORDER BY turn, id";
+    let query = "SELECT id, (SELECT max(id) FROM turns WHERE session = sessions.id)
+                 FROM sessions WHERE key IS NOT NULL ORDER BY (
+                     SELECT id FROM messages WHERE session = sessions.id ORDER BY number DESC LIMIT 1
+                 ), id";
     let mut statement = transaction.prepare(query)?;
     let rows = statement.query_map([], |row| {
         Ok(Candidate {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use openclaw_config::SessionRetention;
 use openclaw_sessions::{SessionFilter, SessionStore as _, SqliteSessions, TurnEnd};
 
-use crate::lab::{Lab, begin, key, turn, user};
+use crate::lab::{Lab, begin, key, said, turn, user};
 
 const HOUR: u64 = 3_600_000;
 const DAY: u64 = 24 * HOUR;
@@ -212,6 +212,50 @@ async fn the_oldest_go_when_they_are_too_large_and_the_file_shrinks() {
     });
     used(&lab, &store, "large", 2 * HOUR).await;
     assert_eq!(names(&store).await, ["large"]);
+}
+
+#[tokio::test]
+async fn one_whose_turn_took_long_was_used_when_it_ended() {
+    let lab = Lab::new();
+    let store = lab.store_with(SessionRetention {
+        sessions: 2,
+        ..SessionRetention::default()
+    });
+    used(&lab, &store, "first", 0).await;
+    let mut long = begin(&store, &key("long")).await;
+    long.append(vec![user("a question")]).await.unwrap();
+    for name in ["a", "b", "c"] {
+        used(&lab, &store, name, 1_000).await;
+    }
+    long.append(vec![said("an answer")]).await.unwrap();
+    long.finish(TurnEnd::Complete).await.unwrap();
+    used(&lab, &store, "last", HOUR).await;
+    assert_eq!(names(&store).await, ["last", "long"]);
+}
+
+#[tokio::test]
+async fn what_is_left_of_a_deletion_that_was_cut_costs_no_other_session() {
+    let lab = Lab::new();
+    let retention = SessionRetention {
+        bytes: 2_000_000,
+        ..SessionRetention::default()
+    };
+    let store = lab.store_with(retention);
+    used(&lab, &store, "first", 0).await;
+    for name in ["cut", "a", "b"] {
+        let large = user(&"x".repeat(800_000));
+        turn(&store, &key(name), vec![large]).await;
+    }
+    store.close().await;
+    let database = rusqlite::Connection::open(lab.file()).unwrap();
+    let query = "UPDATE sessions SET key = NULL WHERE key = 'agent:main:cut'";
+    assert_eq!(database.execute(query, []).unwrap(), 1);
+    drop(database);
+    let store = lab.store_with(retention);
+    used(&lab, &store, "last", HOUR + 1_000).await;
+    assert_eq!(names(&store).await, ["last", "b", "a", "first"]);
+    store.close().await;
+    assert_eq!(lab.rows("sessions WHERE key IS NULL"), 0);
 }
 
 #[tokio::test]
