@@ -15,6 +15,8 @@ use super::change_counter::ChangeCounter;
 use super::server::{LoginWatch, Remedy, ServerSetup, Shared, StateListener, Unresolved};
 use super::state::{ServerState, Status};
 
+/// How often in a row whoever is asked for a secret may give none.
+const MOST_REFUSALS: u32 = 5;
 /// How long a login that changed is left alone at most: a person may have just logged in.
 const LONGEST_LOGIN_PAUSE: Duration = Duration::from_secs(15);
 
@@ -97,6 +99,8 @@ pub(super) struct Task {
     failures: u32,
     /// How often in a row it could not be started for want of something that is not its own.
     hindrances: u32,
+    /// How often in a row whoever is asked for a secret did not give it.
+    refusals: u32,
     /// Whether a person stopped it.
     is_held: bool,
     /// The number of its settings.
@@ -125,6 +129,7 @@ impl Task {
             changes,
             failures: 0,
             hindrances: 0,
+            refusals: 0,
             is_held: false,
             settings: 0,
             has_new_settings: false,
@@ -282,6 +287,7 @@ impl Task {
         self.is_held = false;
         self.failures = 0;
         self.hindrances = 0;
+        self.refusals = 0;
         self.vain_logins = 0;
         self.update(|state| {
             state.restarts = 0;
@@ -309,6 +315,7 @@ impl Task {
         );
         self.vain_logins = 0;
         self.hindrances = 0;
+        self.refusals = 0;
         let failures = self.failures;
         self.update(|state| {
             state.status = Status::Ready;
@@ -350,7 +357,11 @@ impl Task {
         match remedy {
             Remedy::Room if self.setup.pace.tries_again() => self.hindered(reason),
             Remedy::Answer if was_ready && self.setup.pace.tries_again() => self.hindered(reason),
-            Remedy::Consent if was_ready => self.failed(reason),
+            // Also where nothing else ends the tries, as with servers at an address.
+            Remedy::Consent if was_ready && self.refusals < MOST_REFUSALS => {
+                self.refusals += 1;
+                self.failed(reason)
+            }
             Remedy::Room | Remedy::Answer => {
                 tracing::error!(server = self.setup.name, "{reason}");
                 self.rest(Status::Failed, reason)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use openclaw_mcp::{PendingTarget, Remedy, Status, TargetSource, Unresolved};
+use openclaw_mcp::{Pace, PendingTarget, Remedy, Status, TargetSource, Unresolved};
 use openclaw_mcp_client::{Endpoint, Target};
 use openclaw_testkit::FakeServer;
 use openclaw_testkit::leaks::{eventually, open_descriptors, processes_with_argument};
@@ -201,20 +201,27 @@ async fn a_server_comes_back_from_a_shortage_whether_or_not_it_was_ready_before(
 
 #[tokio::test]
 async fn whoever_has_to_give_a_secret_is_not_asked_for_ever() {
-    let server = FakeServer::at(&program());
-    let source = Arc::new(Hindered {
-        target: target(&server),
-        gets_nothing: AtomicBool::new(false),
-        remedy: Remedy::Consent,
-    });
-    let lab = lab_with("stdio", pace(2), |setup| setup.source = source.clone());
-    assert_eq!(lab.server.start().await.status, Status::Ready);
-    source.gets_nothing.store(true, Ordering::Relaxed);
-    lab.call("crash", Value::Object(Map::new())).await;
-    let state = lab.until(|it| it.status == Status::Failed).await;
-    assert_eq!(state.reason.as_deref(), Some("the store does not answer"));
-    assert_eq!(state.restarts, 2);
-    lab.finish().await;
+    // Nor where the server itself would be waited for without end.
+    for (restarts, asked) in [(Some(2), 2), (None, 6)] {
+        let server = FakeServer::at(&program());
+        let source = Arc::new(Hindered {
+            target: target(&server),
+            gets_nothing: AtomicBool::new(false),
+            remedy: Remedy::Consent,
+        });
+        let pace = Pace {
+            restarts,
+            ..pace(2)
+        };
+        let lab = lab_with("stdio", pace, |setup| setup.source = source.clone());
+        assert_eq!(lab.server.start().await.status, Status::Ready);
+        source.gets_nothing.store(true, Ordering::Relaxed);
+        lab.call("crash", Value::Object(Map::new())).await;
+        let state = lab.until(|it| it.status == Status::Failed).await;
+        assert_eq!(state.reason.as_deref(), Some("the store does not answer"));
+        assert_eq!(state.restarts, asked);
+        lab.finish().await;
+    }
 }
 
 #[tokio::test]
