@@ -1,7 +1,8 @@
 //! Why a secret can't be had.
 
-use std::fmt;
+use std::{fmt, io};
 
+use openclaw_process::is_shortage;
 use thiserror::Error;
 
 /// Why a secret can't be had: in words that name places and never hold the secret.
@@ -65,6 +66,16 @@ impl SecretError {
         }
     }
 
+    /// A file that is needed to ask can't be read: somebody has to mend that, unless it is for want of something that
+    /// will be there again.
+    pub(crate) fn unreadable(error: &io::Error, reason: impl fmt::Display) -> Self {
+        if is_shortage(error) {
+            Self::shortage(reason)
+        } else {
+            Self::misconfigured(reason)
+        }
+    }
+
     pub(crate) fn unusable(reason: impl fmt::Display) -> Self {
         Self::new(SecretErrorKind::Unusable, reason)
     }
@@ -106,5 +117,25 @@ impl SecretError {
     /// What to try next, where that is known.
     pub fn hint_text(&self) -> Option<&str> {
         self.hint.as_deref()
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_needed_to_ask_is_waited_for_where_it_is_only_out_of_reach_for_now() {
+        use SecretErrorKind::{Misconfigured, Unavailable};
+        for (code, kind) in [
+            (rustix::io::Errno::MFILE, Unavailable),
+            (rustix::io::Errno::NFILE, Unavailable),
+            (rustix::io::Errno::ACCESS, Misconfigured),
+            (rustix::io::Errno::NOENT, Misconfigured),
+        ] {
+            let error = SecretError::unreadable(&code.into(), "it can't be read");
+            assert_eq!(error.kind(), kind, "{code}");
+            assert_eq!(error.is_shortage(), kind == Unavailable, "{code}");
+        }
     }
 }

@@ -62,7 +62,8 @@ impl RotatedFile {
         Ok(self.file.insert(file))
     }
 
-    /// Appends lines, each with its end, such that they are lines whatever is before them.
+    /// Appends lines, each with its end, such that they are lines whatever is before them, but for what another process
+    /// has torn since the last look.
     pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         let mut seen = self.look()?;
         let length = seen.length.saturating_add(lines.len() as u64);

@@ -74,7 +74,8 @@ impl CredentialFile {
                 } else {
                     format!("cannot read {shown}")
                 };
-                Err(self.wrong(SecretError::misconfigured(format!("{origin}: {error}"))))
+                let reason = format!("{origin}: {error}");
+                Err(self.wrong(SecretError::unreadable(&error, reason)))
             }
         }
     }

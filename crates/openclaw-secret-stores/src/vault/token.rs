@@ -219,14 +219,14 @@ impl Login {
 /// Reads the token file each time: an agent puts a new token there before the old one ends.
 async fn read_file(path: PathBuf) -> Result<Option<Zeroizing<String>>, SecretError> {
     let shown = path.display().to_string();
-    let unreadable =
-        |why: &str| SecretError::misconfigured(format!("cannot read the token in {shown}: {why}"));
+    let reason = |why: &dyn std::fmt::Display| format!("cannot read the token in {shown}: {why}");
     let bytes = match file::content(path).await {
         Ok((bytes, _)) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(&error.to_string())),
+        Err(error) => return Err(SecretError::unreadable(&error, reason(&error))),
     };
-    let text = std::str::from_utf8(&bytes).map_err(|_| unreadable("it is not a text"))?;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|_| SecretError::misconfigured(reason(&"it is not a text")))?;
     let text = text.trim();
     Ok((!text.is_empty()).then(|| Zeroizing::new(text.to_owned())))
 }

@@ -130,7 +130,9 @@ fn identity(surroundings: &Surroundings) -> Result<Option<Identity>, SecretError
 
 fn bytes(variable: &str, path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     let content = file::content_now(path);
-    let (bytes, _) = content.map_err(|error| wrong(variable, path, error))?;
+    let unreadable =
+        |error| SecretError::unreadable(&error, cannot_be_used(variable, path, &error));
+    let (bytes, _) = content.map_err(unreadable)?;
     Ok(bytes)
 }
 
@@ -162,8 +164,12 @@ fn checked(
 }
 
 fn wrong(variable: &str, path: &Path, reason: impl std::fmt::Display) -> SecretError {
+    SecretError::misconfigured(cannot_be_used(variable, path, reason))
+}
+
+fn cannot_be_used(variable: &str, path: &Path, reason: impl std::fmt::Display) -> String {
     let path = path.display();
-    SecretError::misconfigured(format!("{path} of `{variable}` can't be used: {reason}"))
+    format!("{path} of `{variable}` can't be used: {reason}")
 }
 
 fn half(given: &str, missing: &str) -> SecretError {

@@ -88,7 +88,7 @@ impl Subject {
                         "{} names {shown}, which can't be read: {error}",
                         asking.shown
                     );
-                    SecretError::misconfigured(reason)
+                    SecretError::unreadable(&error, reason)
                 })?;
                 format.token(asking, &bytes, &shown)
             }
