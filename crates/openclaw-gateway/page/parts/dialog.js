@@ -2,6 +2,20 @@
 
 import { button, element, identity } from "./element.js";
 
+/** What dialogs were opened from and could not give the focus back to, since it was not there. @type {WeakSet<Element>} */
+const missed = new WeakSet();
+
+/**
+ * Gives the focus to something that is there again, if a dialog wanted to and nobody has gone elsewhere since.
+ * @param {HTMLElement} came
+ */
+export function giveBack(came) {
+  const isLeft = document.activeElement === document.body || document.activeElement?.id === "main";
+  if (missed.delete(came) && isLeft) {
+    came.focus({ preventScroll: true });
+  }
+}
+
 /**
  * Opens a dialog. The signal tells when it is closed, in whatever way.
  * @param {string} title
@@ -13,13 +27,17 @@ export function openDialog(title, build) {
   const body = element("div", { class: "body" });
   const dialog = element("dialog", { "aria-labelledby": heading });
   const close = () => dialog.close();
+  const opener = document.activeElement;
   const put = button("Close", close, { class: "quiet", "aria-label": "Close the dialog" });
   dialog.append(element("header", {}, element("h2", { id: heading }, title), put), body);
   dialog.addEventListener("close", () => {
     closing.abort();
     dialog.remove();
-    // What had the focus before may be gone.
+    // What had the focus before may be gone, for now or for good.
     if (document.activeElement === document.body) {
+      if (opener && !opener.isConnected) {
+        missed.add(opener);
+      }
       document.getElementById("main")?.focus({ preventScroll: true });
     }
   });

@@ -2,6 +2,7 @@
 
 import { button, element, fill, say } from "../parts/element.js";
 import { busy, came, told, trouble } from "../parts/notices.js";
+import { giveBack } from "../parts/dialog.js";
 import { sparkline } from "../parts/sparkline.js";
 import { foreign, plain } from "../foreign.js";
 import { authOf, counted, expiry, stateOf, transportOf } from "../words.js";
@@ -189,6 +190,8 @@ class Row {
         if (document.activeElement === document.body) {
           made.focus();
         }
+      } else if (made) {
+        giveBack(made);
       }
     }
   }

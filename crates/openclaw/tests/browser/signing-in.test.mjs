@@ -71,9 +71,8 @@ it.test("a login that is refused says so, and can be begun anew", async (visitor
   await tab.waitForURL(/127\.0\.0\.1.*error=access_denied/);
   await tab.close();
   await dialog.getByRole("alert").locator(".trouble").waitFor();
-  // What the focus comes back to is there again: the server was tried once more.
-  await row.getByText("needs a login", { exact: true }).waitFor();
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("aria-label")), "Log in to work", "the focus is back");
+  // The server is tried once more, and what the focus comes back to may be away meanwhile.
+  await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "Log in to work");
 });
