@@ -93,16 +93,15 @@ pub(crate) async fn socket(mut listener: Listener, service: Arc<Service>, stop: 
     let room = Arc::new(Semaphore::new(MOST_CALLERS));
     let mut tasks = JoinSet::new();
     let mut trouble = Trouble::new("the socket");
-    let mut can_be_found = true;
-    let mut lost = Box::pin(lost(listener.place()));
+    let mut again = Box::pin(again(listener.place()));
     loop {
         let accepted = tokio::select! {
             biased;
             () = stop.cancelled() => break,
             Some(_) = tasks.join_next() => continue,
-            () = &mut lost => {
-                can_be_found = listen_again(&mut listener, can_be_found).await;
-                lost.set(self::lost(listener.place()));
+            found = &mut again => {
+                listener = found;
+                again.set(self::again(listener.place()));
                 continue;
             }
             accepted = listener.accept() => accepted,
@@ -166,37 +165,30 @@ impl Trouble {
     }
 }
 
-/// Waits until callers don't find the socket any longer, as when somebody has tidied up.
-async fn lost(place: ListeningAt) {
+/// Waits until callers don't find the socket any longer, as when somebody has tidied up, and listens once more where
+/// they find it. If that can't be, it is told once and tried again at the next look.
+async fn again(place: ListeningAt) -> Listener {
+    let mut is_told = false;
     loop {
         sleep(LOOK).await;
         let looked = place.clone();
         // A disk may take its time.
-        let looking = spawn_blocking(move || looked.is_gone());
-        if looking.await.unwrap_or(false) {
-            return;
-        }
-    }
-}
-
-/// Listens once more, where callers find it; if that can't be, it is told once and tried again at the next look.
-async fn listen_again(listener: &mut Listener, could_be_found: bool) -> bool {
-    let place = listener.place();
-    let listening = spawn_blocking(move || place.listen()).await;
-    match listening.unwrap_or_else(|error| Err(io::Error::other(error))) {
-        Ok(again) => {
-            tracing::warn!("the socket of the gateway was deleted, and is there again");
-            *listener = again;
-            true
-        }
-        Err(error) => {
-            if could_be_found {
-                tracing::error!(
-                    %error,
-                    "the socket of the gateway was deleted, and can't be made again: commands don't find it"
-                );
+        let looking = spawn_blocking(move || looked.is_gone().then(|| looked.listen()));
+        match looking.await {
+            Ok(None) => {}
+            Ok(Some(Ok(listener))) => {
+                tracing::warn!("the socket of the gateway was deleted, and is there again");
+                return listener;
             }
-            false
+            Ok(Some(Err(error))) => {
+                if !std::mem::replace(&mut is_told, true) {
+                    tracing::error!(
+                        %error,
+                        "the socket of the gateway was deleted, and can't be made again: commands don't find it"
+                    );
+                }
+            }
+            Err(error) => tracing::error!(%error, "looking for the socket failed"),
         }
     }
 }

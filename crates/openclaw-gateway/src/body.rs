@@ -1,6 +1,8 @@
 //! What comes with a request: only so much of it, and never waited for without end.
 
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -15,7 +17,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Sleep, sleep_until};
 
 use crate::problem::{Problem, foreign};
-use crate::slowness::Slowness;
+use crate::slowness::{FEW, Slowness};
 
 /// How long nothing may come, or next to nothing.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -50,8 +52,36 @@ impl Incomplete {
     }
 }
 
+/// The bodies that come over one connection at a time.
+#[derive(Clone, Default)]
+pub(crate) struct Coming(Arc<AtomicUsize>);
+
+impl Coming {
+    /// One more, for as long as what is given for it is there.
+    fn one_more(&self) -> Share {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Share(self.clone())
+    }
+}
+
+/// The part that a body has in a connection.
+struct Share(Coming);
+
+impl Share {
+    /// How many there are for each that may be expected to come as fast as one that has the connection to itself.
+    fn of(&self) -> usize {
+        (self.0.0.load(Ordering::Relaxed) / FEW).max(1)
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// A body within limits of size and silence. Reading what is beyond them is an error.
-pub(crate) fn guarded<B>(body: B, limit: usize) -> Body
+pub(crate) fn guarded<B>(body: B, limit: usize, coming: &Coming) -> Body
 where
     B: HttpBody<Data = Bytes, Error: Into<axum::BoxError>> + Send + Unpin + 'static,
 {
@@ -59,6 +89,7 @@ where
         body,
         silence: None,
         slowness: Slowness::default(),
+        share: coming.one_more(),
     };
     Body::new(Limited::new(patient, limit))
 }
@@ -144,13 +175,16 @@ where
     T: DeserializeOwned + Send + 'static,
 {
     let bytes = read(body).await;
-    parsed(bytes.map_err(|incomplete| incomplete.problem(limit))?).await
+    let bytes = bytes.map_err(|incomplete| incomplete.problem(limit))?;
+    let (parsed, ()) = parsed(bytes, ()).await?;
+    Ok(parsed)
 }
 
-/// What was read, as JSON; nothing counts as `{}`.
-pub(crate) async fn parsed<T>(bytes: Bytes) -> Result<T, Problem>
+/// What was read, as JSON, with what is held for it; nothing counts as `{}`.
+pub(crate) async fn parsed<T, H>(bytes: Bytes, held: H) -> Result<(T, H), Problem>
 where
     T: DeserializeOwned + Send + 'static,
+    H: Send + 'static,
 {
     let bad = |why: &str| {
         let message = format!("the request can't be read: {why}");
@@ -162,21 +196,33 @@ where
         [b'[', ..] => return Err(bad("it is not an object")),
         _ => bytes,
     };
-    let parsed = in_time(text, openclaw_json::read).await;
-    let parsed = parsed.ok_or_else(Problem::internal)?;
-    parsed.map_err(|error| bad(&foreign(&error.to_string())))
+    let parsed = in_time(text, held, openclaw_json::read).await;
+    let (parsed, held) = parsed.ok_or_else(Problem::internal)?;
+    let parsed = parsed.map_err(|error| bad(&foreign(&error.to_string())))?;
+    Ok((parsed, held))
 }
 
 /// Makes something of what was read. What is large is read on another thread: others wait for this one. Nothing comes
-/// of it where reading panics.
-pub(crate) async fn in_time<T: Send + 'static>(
+/// of it where reading panics. What is held for it goes along, since that thread goes on when nobody waits for it any
+/// longer.
+pub(crate) async fn in_time<T, H>(
     bytes: Bytes,
+    held: H,
     read: impl FnOnce(&[u8]) -> T + Send + 'static,
-) -> Option<T> {
+) -> Option<(T, H)>
+where
+    T: Send + 'static,
+    H: Send + 'static,
+{
     if bytes.len() <= QUICK {
-        return Some(read(&bytes));
+        return Some((read(&bytes), held));
     }
-    spawn_blocking(move || read(&bytes)).await.ok()
+    let reading = spawn_blocking(move || {
+        let made = read(&bytes);
+        drop(bytes);
+        (made, held)
+    });
+    reading.await.ok()
 }
 
 /// Why that is.
@@ -199,6 +245,7 @@ struct Patient<B> {
     body: B,
     silence: Option<Pin<Box<Sleep>>>,
     slowness: Slowness,
+    share: Share,
 }
 
 impl<B: HttpBody<Data = Bytes, Error: Into<axum::BoxError>> + Unpin> HttpBody for Patient<B> {
@@ -215,7 +262,9 @@ impl<B: HttpBody<Data = Bytes, Error: Into<axum::BoxError>> + Unpin> HttpBody fo
             let data = frame
                 .as_ref()
                 .and_then(|frame| frame.as_ref().ok()?.data_ref());
-            patient.slowness.moved(data.map_or(0, Bytes::len));
+            let length = data.map_or(0, Bytes::len);
+            let moved = length.saturating_mul(patient.share.of());
+            patient.slowness.moved(moved);
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
         let slowness = &mut patient.slowness;
@@ -239,13 +288,15 @@ impl<B: HttpBody<Data = Bytes, Error: Into<axum::BoxError>> + Unpin> HttpBody fo
 
 #[cfg(test)]
 mod tests {
+    use futures_util::StreamExt as _;
+    use openclaw_testkit::leaks::eventually;
     use serde_json::{Value, json as value};
     use tokio::time::Instant;
 
     use super::*;
 
     async fn read(body: Body) -> Result<Value, Value> {
-        let guarded = guarded(body, 10);
+        let guarded = guarded(body, 10, &Coming::default());
         json::<Value>(guarded, 10)
             .await
             .map_err(|problem| problem.json())
@@ -286,5 +337,38 @@ mod tests {
         let error = read(Body::from_stream(stream)).await.unwrap_err();
         assert_eq!(error["error"]["code"], "silent");
         assert_eq!(began.elapsed().as_secs(), SILENCE.as_secs());
+    }
+
+    #[tokio::test]
+    async fn what_is_held_for_a_body_is_held_for_as_long_as_it_is_read() {
+        let held = Arc::new(());
+        let (go_on, waits) = std::sync::mpsc::channel();
+        let large = Bytes::from(vec![b' '; QUICK + 1]);
+        let mut reading = Box::pin(in_time(large, Arc::clone(&held), move |_| waits.recv()));
+        assert!(futures_util::poll!(reading.as_mut()).is_pending());
+        drop(reading);
+        assert_eq!(Arc::strong_count(&held), 2);
+        go_on.send(()).unwrap();
+        let is_free = || Arc::strong_count(&held) == 1;
+        assert!(eventually(Duration::from_secs(10), is_free).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_that_share_a_connection_may_each_come_more_slowly() {
+        for (count, comes) in [(1, false), (FEW, false), (FEW * 4, true)] {
+            let coming = Coming::default();
+            let bodies = (0..count).map(|_| {
+                // Half of what one has to move that has the connection to itself.
+                let parts = futures_util::stream::iter(0..10).then(async |_| {
+                    tokio::time::sleep(Duration::from_secs(20)).await;
+                    Ok::<_, std::io::Error>(Bytes::from(vec![b' '; 320 * 1024]))
+                });
+                guarded(Body::from_stream(Box::pin(parts)), 10 << 20, &coming)
+            });
+            let bodies: Vec<_> = bodies.collect();
+            let read = futures_util::future::join_all(bodies.into_iter().map(super::read)).await;
+            assert!(read.iter().all(|it| it.is_ok() == comes), "{count}");
+            assert_eq!(coming.0.load(Ordering::Relaxed), 0);
+        }
     }
 }

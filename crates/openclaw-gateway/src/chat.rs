@@ -32,28 +32,29 @@ mod tests;
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
-use axum::{Extension, Router};
 use openclaw_engine::Engine;
 use tower_service::Service as _;
 
-use crate::luggage::Luggage;
 use crate::visit::Visit;
 
 /// Answers what is asked below `/v1`.
-pub(crate) async fn answer(visit: Visit) -> Response {
+pub(crate) async fn answer(mut visit: Visit) -> Response {
+    let peer = Arc::clone(&visit.peer);
+    visit.request.extensions_mut().insert(peer);
     let answered = visit.gateway.chat.clone().call(visit.request).await;
     answered
         .unwrap_or_else(|never| match never {})
         .into_response()
 }
 
-/// The routes. Names of models have slashes, and clients differ in whether they escape them.
-pub(crate) fn routes(luggage: Luggage) -> Router<Arc<dyn Engine>> {
+/// The routes. Names of models have slashes, and clients differ in whether they escape them. A request brings
+/// its [`Peer`](crate::peer::Peer).
+pub(crate) fn routes() -> Router<Arc<dyn Engine>> {
     Router::new()
         .route("/v1/chat/completions", post(completions::complete))
-        .layer(Extension(luggage))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
 }

@@ -10,8 +10,10 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
+use http_body_util::BodyExt as _;
 use openclaw_telemetry::TraceContext;
 use ring::rand::{SecureRandom as _, SystemRandom};
+use tokio::sync::{OwnedSemaphorePermit, TryAcquireError};
 
 use crate::body;
 use crate::door::Access;
@@ -43,8 +45,8 @@ where
     request.headers_mut().insert(REQUEST_ID, id.clone());
     let only_reads = request.method().is_safe();
 
-    let among_others = gateway.requests.try_acquire();
-    let admitted = match &among_others {
+    let place = place(&gateway, route);
+    let admitted = match &place {
         Ok(_) => admit(&gateway, route, request, &peer),
         Err(_) => Err(too_many()),
     };
@@ -68,7 +70,31 @@ where
     headers::add(response.headers_mut(), kind);
     response.headers_mut().entry(REQUEST_ID).or_insert(id);
     gateway.traffic.answered(position, response.status());
-    response
+    until_its_end(response, place.ok().flatten())
+}
+
+/// The place of a request among those under way. What anybody may have needs none: it is there whatever others ask for.
+fn place(
+    gateway: &Gateway,
+    route: Option<&Route>,
+) -> Result<Option<OwnedSemaphorePermit>, TryAcquireError> {
+    let access = route.map_or(Access::Closed, |route| route.access);
+    let needs_one = matches!(access, Access::Closed | Access::Later);
+    let place = needs_one.then(|| Arc::clone(&gateway.requests).try_acquire_owned());
+    place.transpose()
+}
+
+/// The same answer, which keeps its place while it is still being made.
+fn until_its_end(response: Response, place: Option<OwnedSemaphorePermit>) -> Response {
+    if response.body().size_hint().exact().is_some() {
+        return response;
+    }
+    response.map(|body| {
+        Body::new(body.map_frame(move |frame| {
+            let _kept = &place;
+            frame
+        }))
+    })
 }
 
 /// Others have so much under way that there is no room for more.
@@ -113,7 +139,8 @@ where
     let from = gateway.door.whence(&parts, peer.address);
     let visitor = gateway.door.admit(&parts, from, access)?;
     let route = route.ok_or_else(routes::nothing_there)?;
-    if parts.version == Version::HTTP_2 && !incoming.is_end_stream() {
+    let brings_something = !parts.method.is_safe() && !incoming.is_end_stream();
+    if parts.version == Version::HTTP_2 && brings_something {
         check_expectation(&parts.headers)?;
     }
     // What nobody answers is nobody's to read: that there is nothing here is all there is to say about it.
@@ -121,7 +148,7 @@ where
     let body = match limit {
         Some(limit) => {
             body::check_announced(&parts.headers, limit)?;
-            body::guarded(incoming, limit)
+            body::guarded(incoming, limit, &peer.coming)
         }
         None => Body::new(incoming),
     };
@@ -213,4 +240,29 @@ pub(crate) fn stopping() -> Problem {
 /// Whether this is what was asked for: as it is, or as the browser has it, which takes over the headers.
 fn is_answer(status: StatusCode) -> bool {
     status.is_success() || status == StatusCode::NOT_MODIFIED
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_that_is_still_being_made_keeps_its_place() {
+        let places = Arc::new(Semaphore::new(2));
+        let place = || Some(Arc::clone(&places).try_acquire_owned().unwrap());
+        let said = stream::iter([Ok::<_, std::io::Error>(Bytes::from("said"))]);
+        let streamed = Response::new(Body::from_stream(said));
+        let mut streamed = until_its_end(streamed, place());
+        let whole = until_its_end(Response::new(Body::from("whole")), place());
+        assert_eq!(places.available_permits(), 1);
+        assert_eq!(whole.body().size_hint().exact(), Some(5));
+        let part = streamed.body_mut().frame().await.unwrap().unwrap();
+        assert_eq!(part.into_data().unwrap(), "said");
+        assert_eq!(places.available_permits(), 1);
+        drop(streamed);
+        assert_eq!(places.available_permits(), 2);
+    }
 }

@@ -63,11 +63,37 @@ pub(crate) struct Held {
 /// Room for what is heavy.
 #[derive(Clone)]
 pub(crate) struct Luggage {
+    rooms: Rooms,
+    /// What one may have of them, where there are others.
+    share: Option<Rooms>,
+}
+
+/// Room for what is small, for what is large, and for what waits for either.
+#[derive(Clone)]
+struct Rooms {
     small: Room,
     large: Room,
-    /// What one may have of both, where there are others.
-    share: Option<Room>,
     waiting: Room,
+}
+
+impl Rooms {
+    /// So many KiB, and what there is once more for what is small and for what waits.
+    fn new(kibibytes: usize) -> Self {
+        Self {
+            small: Room::new(kibibytes / FOR_SMALL),
+            large: Room::new(kibibytes),
+            waiting: Room::new(kibibytes / WAITING),
+        }
+    }
+
+    /// The room for so many bytes.
+    fn of(&self, bytes: u64) -> &Room {
+        if bytes <= SMALL {
+            &self.small
+        } else {
+            &self.large
+        }
+    }
 }
 
 /// So many KiB.
@@ -132,20 +158,17 @@ impl Luggage {
 
     /// Room for so many MiB.
     pub(crate) fn new(mebibytes: u32) -> Self {
-        let most = kibibytes(u64::from(mebibytes) << 20);
         Self {
-            small: Room::new(most / FOR_SMALL),
-            large: Room::new(most),
+            rooms: Rooms::new(kibibytes(u64::from(mebibytes) << 20)),
             share: None,
-            waiting: Room::new(most / WAITING),
         }
     }
 
     /// The same room, for one of several who may have a share of it.
     pub(crate) fn share(&self) -> Self {
         Self {
-            share: Some(Room::new(self.large.most / SHARES)),
-            ..self.clone()
+            rooms: self.rooms.clone(),
+            share: Some(Rooms::new(self.rooms.large.most / SHARES)),
         }
     }
 
@@ -208,10 +231,10 @@ impl Luggage {
         let more = async {
             // One that waits for its own share takes nothing from others meanwhile.
             let share = match &self.share {
-                Some(all) => Some(all.hold(share, bytes).await?),
+                Some(all) => Some(all.of(bytes).hold(share, bytes).await?),
                 None => None,
             };
-            let room = self.room(bytes).hold(room, bytes).await?;
+            let room = self.rooms.of(bytes).hold(room, bytes).await?;
             Some(Held { room, share })
         };
         let held = timeout(PATIENCE, more).await.ok().flatten();
@@ -220,28 +243,21 @@ impl Luggage {
 
     /// Waits for room for something that is in memory while it waits.
     async fn hold(&self, bytes: u64) -> Result<Option<Held>, Full> {
-        if let Some(held) = self.try_hold(bytes) {
+        if let Some(held) = self.try_hold(|rooms| rooms.of(bytes), bytes) {
             return Ok(Some(held));
         }
-        let _waits = self.waiting.try_hold(bytes).ok_or(Full)?;
+        let _waits = self.try_hold(|rooms| &rooms.waiting, bytes).ok_or(Full)?;
         self.more(None, bytes).await
     }
 
-    fn try_hold(&self, bytes: u64) -> Option<Held> {
+    /// Room of one kind, if there is some.
+    fn try_hold<'a>(&'a self, of: impl Fn(&'a Rooms) -> &'a Room, bytes: u64) -> Option<Held> {
         let share = match &self.share {
-            Some(all) => Some(all.try_hold(bytes)?),
+            Some(all) => Some(of(all).try_hold(bytes)?),
             None => None,
         };
-        let room = self.room(bytes).try_hold(bytes)?;
+        let room = of(&self.rooms).try_hold(bytes)?;
         Some(Held { room, share })
-    }
-
-    fn room(&self, bytes: u64) -> &Room {
-        if bytes <= SMALL {
-            &self.small
-        } else {
-            &self.large
-        }
     }
 }
 
@@ -437,22 +453,54 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_of_several_has_its_share_and_leaves_the_rest_to_others() {
-        let luggage = Luggage::new(16);
+        let luggage = Luggage::new(64);
         let (greedy, other) = (luggage.share(), luggage.share());
-        // Four MiB each, of whatever size.
-        let mut held = vec![greedy.weighed(answer(3 * MIB)).await.unwrap()];
-        held.push(greedy.weighed(answer(MIB)).await.unwrap());
-        assert_eq!(greedy.weighed(answer(MIB)).await.unwrap_err(), Full);
+        // Sixteen MiB of what is large, and two of what is small.
+        let mut held = vec![
+            greedy.weighed(answer(10 * MIB)).await.unwrap(),
+            greedy.weighed(answer(6 * MIB)).await.unwrap(),
+        ];
         assert_eq!(greedy.weighed(answer(2 * MIB)).await.unwrap_err(), Full);
+        for _ in 0..2 {
+            held.push(greedy.weighed(answer(MIB)).await.unwrap());
+        }
+        assert_eq!(greedy.weighed(answer(MIB)).await.unwrap_err(), Full);
+        let refused = take_in(&greedy, announcing(MIB), parts([MIB])).await;
+        assert_eq!(refused.unwrap_err(), Refused::Full);
         greedy.weighed(answer(100)).await.unwrap();
-        other.weighed(answer(4 * MIB)).await.unwrap();
-        luggage.weighed(answer(12 * MIB)).await.unwrap();
+        for size in [16 * MIB, MIB, MIB] {
+            held.push(other.weighed(answer(size)).await.unwrap());
+        }
+        held.push(luggage.weighed(answer(32 * MIB)).await.unwrap());
+        for _ in 0..4 {
+            held.push(luggage.weighed(answer(MIB)).await.unwrap());
+        }
+        assert_eq!(luggage.weighed(answer(MIB)).await.unwrap_err(), Full);
         drop(held);
         // One that is larger than the share is alone in it.
-        let held = greedy.weighed(answer(10 * MIB)).await.unwrap();
+        let held = greedy.weighed(answer(40 * MIB)).await.unwrap();
         assert_eq!(greedy.weighed(answer(2 * MIB)).await.unwrap_err(), Full);
-        other.weighed(answer(4 * MIB)).await.unwrap();
+        other.weighed(answer(16 * MIB)).await.unwrap();
         drop(held);
         greedy.weighed(answer(2 * MIB)).await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_of_several_has_a_share_of_the_waiting_too() {
+        let luggage = Luggage::new(64);
+        let (greedy, other) = (luggage.share(), luggage.share());
+        let held = luggage.weighed(answer(64 * MIB)).await.unwrap();
+        // Four MiB of its own may wait, and sixteen in all.
+        let first = greedy.weighed(answer(4 * MIB));
+        let mut first = std::pin::pin!(first);
+        assert!(first.as_mut().now_or_never().is_none());
+        let second = greedy.weighed(answer(2 * MIB)).now_or_never();
+        assert_eq!(second.expect("it does not wait").unwrap_err(), Full);
+        let others = other.weighed(answer(4 * MIB));
+        let mut others = std::pin::pin!(others);
+        assert!(others.as_mut().now_or_never().is_none());
+        drop(held);
+        first.await.unwrap();
+        others.await.unwrap();
     }
 }

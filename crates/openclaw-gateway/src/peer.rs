@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use crate::body::Coming;
 use crate::luggage::Luggage;
 use crate::state::Gateway;
 use crate::wire::Allowance;
@@ -12,9 +13,12 @@ pub(crate) struct Peer {
     pub(crate) address: IpAddr,
     /// How much it may send before it is known.
     pub(crate) allowance: Allowance,
-    /// Room for its large calls, and for large answers to it.
+    /// Room for its large chat completions and calls, and for large answers to it.
+    pub(crate) chats: Luggage,
     pub(crate) calls: Luggage,
     pub(crate) answers: Luggage,
+    /// What comes with its requests.
+    pub(crate) coming: Coming,
 }
 
 impl Peer {
@@ -23,8 +27,23 @@ impl Peer {
         Self {
             address,
             allowance,
+            chats: gateway.chats.clone(),
             calls: gateway.calls.clone(),
             answers: gateway.answers.clone(),
+            coming: Coming::default(),
+        }
+    }
+
+    /// One that has all the room that there is.
+    #[cfg(test)]
+    pub(crate) fn alone() -> Self {
+        Self {
+            address: IpAddr::from([127, 0, 0, 1]),
+            allowance: Allowance::default(),
+            chats: Luggage::of_chats(),
+            calls: Luggage::of_calls(),
+            answers: Luggage::new(crate::luggage::ANSWERS),
+            coming: Coming::default(),
         }
     }
 
@@ -34,8 +53,10 @@ impl Peer {
             address,
             // What a connection may send is bounded for WebSockets, which there are none here.
             allowance: Allowance::default(),
+            chats: gateway.chats.share(),
             calls: gateway.calls.share(),
             answers: gateway.answers.share(),
+            coming: Coming::default(),
         }
     }
 }

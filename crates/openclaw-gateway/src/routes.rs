@@ -23,8 +23,8 @@ use crate::visit::Visit;
 use crate::{chat, metrics, page};
 pub(crate) use health::Judged;
 
-/// How large a request may be.
-const BODY: usize = 1024 * 1024;
+/// How large a request may be: names and options, which are not weighed.
+const BODY: usize = 16 * 1024;
 /// How large a call may be: arguments may hold files.
 const CALL_BODY: usize = 16 * 1024 * 1024;
 

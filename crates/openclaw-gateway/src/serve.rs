@@ -26,10 +26,11 @@ pub(crate) const GRACE: Duration = Duration::from_millis(500);
 pub async fn serve(setup: GatewaySetup) {
     let gateway = Arc::new(Gateway {
         engine: Arc::clone(&setup.engine),
-        chat: chat::routes(Luggage::of_chats()).with_state(Arc::clone(&setup.engine)),
+        chat: chat::routes().with_state(Arc::clone(&setup.engine)),
+        chats: Luggage::of_chats(),
         calls: Luggage::of_calls(),
         answers: Luggage::new(setup.answers_mebibytes),
-        requests: Semaphore::new(MOST_REQUESTS),
+        requests: Arc::new(Semaphore::new(MOST_REQUESTS)),
         door: Door::new(
             &setup.credential,
             &setup.allowed_hosts,

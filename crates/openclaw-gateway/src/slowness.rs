@@ -8,6 +8,10 @@ use tokio::time::Instant;
 /// held for others as well.
 const RATE: u64 = 32 * 1024;
 
+/// How many things may be expected to move as fast over a connection as one that has it to itself; more than that share
+/// it.
+pub(crate) const FEW: usize = 8;
+
 /// For how long a peer has been waited for, beyond what it needs for what it moved.
 #[derive(Debug, Default)]
 pub(crate) struct Slowness {

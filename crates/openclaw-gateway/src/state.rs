@@ -31,11 +31,12 @@ pub(crate) struct Gateway {
     pub(crate) engine: Arc<dyn Engine>,
     /// What answers in the way of OpenAI's interface.
     pub(crate) chat: Router,
-    /// Room for large calls, and for large answers.
+    /// Room for large chat completions, for large calls, and for large answers.
+    pub(crate) chats: Luggage,
     pub(crate) calls: Luggage,
     pub(crate) answers: Luggage,
     /// One permit for each request that there may be.
-    pub(crate) requests: Semaphore,
+    pub(crate) requests: Arc<Semaphore>,
     /// Who comes in.
     pub(crate) door: Door,
     /// What came in so far.

@@ -214,8 +214,8 @@ impl Message {
     /// What the person says.
     pub(crate) fn said(&self) -> Option<Said> {
         match (&self.approve, &self.answer) {
-            (Some(consent), None) => serde_json::from_slice(consent).ok().map(Said::Approve),
-            (None, Some(answer)) => serde_json::from_slice(answer).ok().map(Said::Answer),
+            (Some(consent), None) => openclaw_json::read(consent).ok().map(Said::Approve),
+            (None, Some(answer)) => openclaw_json::read(answer).ok().map(Said::Answer),
             _ => None,
         }
     }

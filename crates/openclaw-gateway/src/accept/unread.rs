@@ -16,7 +16,7 @@ use hyper::body::{Frame, SizeHint};
 use pin_project_lite::pin_project;
 use tokio::time::Instant;
 
-use crate::slowness::Slowness;
+use crate::slowness::{FEW, Slowness};
 use crate::wire::UNREAD;
 
 /// How much of an answer is handed over at a time. The rest is asked for when there is room for it, which is
@@ -26,9 +26,6 @@ const PORTION: usize = 16 * 1024;
 /// From how many bytes on the last byte of a part is a portion of its own: it is asked for when all that
 /// precedes it has been taken. What is smaller is not worth watching to its end.
 const WATCHED: usize = 4 * 1024;
-
-/// How many answers are to be taken as fast as one that has a connection to itself; more than that share it.
-const FEW: usize = 8;
 
 /// The answers of a connection of which something waits for the peer.
 #[derive(Clone, Default)]

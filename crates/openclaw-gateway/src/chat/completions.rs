@@ -25,7 +25,8 @@ use super::shapes::Naming;
 use super::streaming;
 use crate::body::{self, Incomplete};
 use crate::entrance;
-use crate::luggage::{Held, Luggage, Refused};
+use crate::luggage::{Held, Refused};
+use crate::peer::Peer;
 
 /// How large the body of a request may be, in bytes.
 const BODY_LIMIT: usize = 64 * 1024 * 1024;
@@ -48,30 +49,31 @@ pub(super) struct Turn {
 /// `POST /v1/chat/completions`. Dropping it stops the turn.
 pub(super) async fn complete(
     State(engine): State<Arc<dyn Engine>>,
-    Extension(luggage): Extension<Luggage>,
+    Extension(peer): Extension<Arc<Peer>>,
     request: Request,
 ) -> Response {
     let correlation = entrance::correlation(request.headers());
     let span = tracing::info_span!("chat", id = correlation);
-    let answered = answer(engine, &luggage, request, correlation);
+    let answered = answer(engine, &peer, request, correlation);
     let answered = Box::pin(answered).instrument(span).await;
     answered.unwrap_or_else(IntoResponse::into_response)
 }
 
 async fn answer(
     engine: Arc<dyn Engine>,
-    luggage: &Luggage,
+    peer: &Peer,
     request: Request,
     correlation: String,
 ) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
     let session = meaning::session(&head.headers)?;
-    let (body, room) = taken_in(luggage, &head.headers, body).await?;
+    let (body, room) = taken_in(peer, &head.headers, body).await?;
     let given_key = match &session {
         SessionChoice::Key(key) => Some(key.clone()),
         SessionChoice::Main | SessionChoice::Fresh(_) | SessionChoice::Editor(_) => None,
     };
-    let mut asked = read(body).await?;
+    let (asked, room) = read(body, room).await?;
+    let mut asked = asked?;
     let addressee = meaning::addressee(&asked.model)?.of_headers(&head.headers)?;
     let mut attachments = std::mem::take(&mut asked.earlier_files);
     if let Some(key) = &given_key
@@ -161,14 +163,14 @@ pub(super) async fn carry_out(
 
 /// The whole body, if it is not too large and keeps coming, and the room that it takes.
 async fn taken_in(
-    luggage: &Luggage,
+    peer: &Peer,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<(Bytes, Option<Held>), Problem> {
     let taken_in = match body::check_announced(headers, BODY_LIMIT) {
         Ok(()) => {
-            let body = body::guarded(body, BODY_LIMIT);
-            luggage.take_in(headers, body, BODY_LIMIT).await
+            let body = body::guarded(body, BODY_LIMIT, &peer.coming);
+            peer.chats.take_in(headers, body, BODY_LIMIT).await
         }
         Err(_) => Err(Refused::Incomplete(Incomplete::TooLarge)),
     };
@@ -210,9 +212,13 @@ async fn goes_on(engine: &dyn Engine, addressee: &Addressee, key: &str) -> bool 
     }
 }
 
-async fn read(body: Bytes) -> Result<Asked, Problem> {
-    let read = body::in_time(body, reading::read).await;
-    read.unwrap_or_else(|| Err(Problem::of(&broken())))
+/// What is asked, or why it can't be read, and the room that it takes.
+async fn read(
+    body: Bytes,
+    room: Option<Held>,
+) -> Result<(Result<Asked, Problem>, Option<Held>), Problem> {
+    let read = body::in_time(body, room, reading::read).await;
+    read.ok_or_else(|| Problem::of(&broken()))
 }
 
 fn seconds() -> u64 {

@@ -37,11 +37,11 @@ pub(super) async fn answer(visit: Visit) -> Result<Response, Problem> {
     let (gateway, head, body) = visit.into_parts();
     let taken_in = peer.calls.take_in(&head.headers, body, CALL_BODY).await;
     // Held until the call is over: what it is called with stays in memory.
-    let (body, _room) = taken_in.map_err(|refused| match refused {
+    let (body, room) = taken_in.map_err(|refused| match refused {
         Refused::Full => busy(),
         Refused::Incomplete(incomplete) => incomplete.problem(CALL_BODY),
     })?;
-    let wanted: Wanted = body::parsed(body).await?;
+    let (wanted, _room): (Wanted, _) = body::parsed(body, room).await?;
     let tool = wanted.tool.clone();
     let request = CallRequest {
         agent: wanted.agent,

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use openclaw_gateway::{BindError, Occupant, bind};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
 
-use crate::harness::{Running, Wanted};
+use crate::harness::{Running, SOON, Wanted};
 
 async fn occupant(address: SocketAddr) -> Occupant {
     match bind(address).await {
@@ -38,6 +39,35 @@ async fn somebody(says: &'static str, closes: bool) -> SocketAddr {
 async fn a_free_address_is_listened_on() {
     let listener = bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     assert_ne!(listener.local_addr().unwrap().port(), 0);
+}
+
+#[tokio::test]
+async fn a_peer_that_reads_as_fast_as_it_has_to_is_seen_to_read() {
+    let listener = bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let mut peer = TcpStream::connect(listener.local_addr().unwrap())
+        .await
+        .unwrap();
+    let (stream, _) = listener.accept().await.unwrap();
+    let some = vec![0; 64 * 1024];
+    let fill = || while stream.try_write(&some).is_ok() {};
+    loop {
+        fill();
+        let is_full = timeout(Duration::from_millis(200), stream.writable()).await;
+        if is_full.is_err() {
+            break;
+        }
+    }
+    // As much as a peer has to move in half a minute.
+    let mut enough = vec![0; 30 * 32 * 1024];
+    let reading = async {
+        peer.read_exact(&mut enough).await.unwrap();
+        std::future::pending::<()>().await;
+    };
+    let writable = timeout(SOON, stream.writable());
+    tokio::select! {
+        writable = writable => writable.expect("it seems not to read").unwrap(),
+        () = reading => unreachable!("it goes on waiting"),
+    }
 }
 
 #[tokio::test]

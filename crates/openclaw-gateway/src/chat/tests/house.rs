@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderMap, Request, StatusCode};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::engine::Scripted;
 use crate::chat::routes;
-use crate::luggage::Luggage;
+use crate::peer::Peer;
 
 /// An answer, taken in.
 pub(super) struct Answer {
@@ -57,7 +58,8 @@ impl Answer {
 impl Scripted {
     pub(super) async fn send(&self, request: Request<Body>) -> Response {
         let engine: Arc<dyn Engine> = Arc::new(self.clone());
-        let service = TowerToHyperService::new(routes(Luggage::of_chats()).with_state(engine));
+        let routes = routes().layer(Extension(Arc::new(Peer::alone())));
+        let service = TowerToHyperService::new(routes.with_state(engine));
         service.call(request).await.unwrap()
     }
 

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use openclaw_engine::Engine;
 use openclaw_testkit::leaks::eventually;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -13,7 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::engine::Scripted;
 use super::house::saying;
 use crate::chat::routes;
-use crate::luggage::Luggage;
+use crate::peer::Peer;
 
 pub(super) const SOON: Duration = Duration::from_secs(10);
 
@@ -22,7 +23,8 @@ pub(super) async fn serve(engine: &Scripted) -> (SocketAddr, AbortOnDropHandle<(
     let engine: Arc<dyn Engine> = Arc::new(engine.clone());
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    let routes = routes(Luggage::of_chats()).with_state(engine);
+    let routes = routes().layer(Extension(Arc::new(Peer::alone())));
+    let routes = routes.with_state(engine);
     let serving = tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
     (address, AbortOnDropHandle::new(serving))
 }

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tokio::time::{Instant, interval_at, timeout};
 
-use super::{ANSWER, Guest, no_place};
+use super::{ANSWER, Guest, STRANGER, no_place};
 use crate::door::Visitor;
 use crate::problem::Problem;
 use crate::state::Gateway;
@@ -159,7 +159,8 @@ async fn read(
             Err(_) => return End::Said(close_code::PROTOCOL, "a message could not be read"),
         };
         // Pages introduce themselves without knowing whether they have to.
-        if std::mem::take(&mut is_first) && serde_json::from_str::<Introduction>(&text).is_ok() {
+        let may_introduce = std::mem::take(&mut is_first) && text.len() <= STRANGER;
+        if may_introduce && serde_json::from_str::<Introduction>(&text).is_ok() {
             continue;
         }
         if !hand_over(&asked, text.as_str().to_owned()).await {

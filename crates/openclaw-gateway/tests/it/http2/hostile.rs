@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::peer::{Peer, answer, get, post};
 use crate::harness::{Running, SOON, TOKEN, until};
+use crate::schema;
 
 /// How HTTP/2 begins, with settings that say nothing.
 const BEGINNING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
@@ -341,6 +342,9 @@ async fn one_that_waits_for_a_word_before_its_body_is_told_to_ask_without() {
     let (response, _body) = peer.begin(waiting.clone(), false).await;
     let told = answer(response).await;
     assert_eq!((told.status(), &*told.code()), (417, "expectation"));
+    let described = &schema::DOCUMENT["paths"]["/api/mcp/call"]["post"]["responses"]["417"];
+    assert!(described.is_object());
+    schema::check_value("Error", &told.json());
     // To those who may know.
     waiting.headers_mut().remove("authorization");
     let (response, _body) = peer.begin(waiting, false).await;

@@ -147,6 +147,35 @@ async fn there_is_no_websocket_over_it_and_it_says_so() {
 }
 
 #[tokio::test]
+async fn what_anybody_may_have_is_there_when_no_more_is_answered() {
+    let gateway = Running::start().await;
+    let mut held = Vec::new();
+    for _ in 0..64 {
+        let peer = Peer::connect(gateway.address).await;
+        for _ in 0..128 {
+            held.push(peer.begin_call("hang").await);
+        }
+    }
+    until("all places are taken", || {
+        gateway.engine.hanging.load(Ordering::SeqCst) == 8_192
+    })
+    .await;
+    let mut client = gateway.client().await;
+    let busy = client.ask("GET", "/api/status", &["Host: localhost", BEARER], "");
+    let busy = busy.await;
+    assert_eq!((busy.status, &*busy.code()), (503, "busy"));
+    for path in ["/health", "/", "/openapi.json"] {
+        assert_eq!(gateway.get(path).await.status, 200, "{path}");
+    }
+    drop(held.pop());
+    until("a place is free", || {
+        gateway.engine.hanging.load(Ordering::SeqCst) < 8_192
+    })
+    .await;
+    assert_eq!(gateway.get("/api/status").await.status, 200);
+}
+
+#[tokio::test]
 async fn calls_over_one_connection_are_made_side_by_side() {
     let gateway = Running::start().await;
     let peer = Peer::connect(gateway.address).await;
