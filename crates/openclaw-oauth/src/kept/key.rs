@@ -32,6 +32,9 @@ use crate::error::OAuthError;
 
 /// How long another process may take to make a key: it may wait for a person who unlocks the keyring.
 const PATIENCE: Duration = Duration::from_secs(75);
+/// How long nobody is asked again to unlock the keyring for what is kept, once they have not: whoever needs it tries
+/// again and again. Whoever begins a login is asked at once.
+const LEFT_ALONE: Duration = Duration::from_mins(10);
 
 /// Where a key is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +83,20 @@ struct Known {
 struct Search {
     /// Why the keyring gave no key when it was asked last, and when that was.
     trouble: Option<(Instant, Trouble)>,
+    /// When somebody was asked to unlock it last, and did not.
+    refused: Option<Instant>,
     is_warned: bool,
+}
+
+/// How the keyring is asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// Somebody is asked to unlock it.
+    ForCertain,
+    /// Somebody is asked only where it is known to have what is wanted.
+    IfOpen,
+    /// Nobody is asked.
+    Silently,
 }
 
 /// What there is before a key is made.
@@ -136,14 +152,18 @@ impl Keys {
                 )
             }));
         }
-        match self.ask(&mut search, asked, true).await {
+        let manner = match search.refused {
+            Some(at) if asked.saturating_duration_since(at) < LEFT_ALONE => Manner::Silently,
+            _ => Manner::ForCertain,
+        };
+        match self.ask(&mut search, asked, manner).await {
             Ok(Some(master)) if master.id() == *id => Ok(self.take_from_keyring(master)),
             Ok(_) => Err(NoKey::Nowhere(
                 "it was sealed with a key that the keyring does not have, perhaps on another machine"
                     .to_owned(),
             )),
             Err(Trouble::Absent(error)) => Err(NoKey::Elsewhere(error.to_string())),
-            Err(Trouble::Failed(error)) => Err(NoKey::Trouble(error)),
+            Err(Trouble::Locked(error) | Trouble::Failed(error)) => Err(NoKey::Trouble(error)),
         }
     }
 
@@ -190,7 +210,7 @@ impl Keys {
         }
         match self.entry.set(&made).await {
             Ok(master) => Ok(self.take_from_keyring(master)),
-            Err(Trouble::Failed(error)) => Err(error),
+            Err(Trouble::Locked(error) | Trouble::Failed(error)) => Err(error),
             Err(Trouble::Absent(error)) => Err(OAuthError::passing(format!(
                 "the keyring went away while the key to saved logins was stored: {error}"
             ))),
@@ -207,8 +227,11 @@ impl Keys {
     async fn standing(&self, search: &mut Search, asked: Instant) -> Result<Standing, OAuthError> {
         let in_file = self.read_file().await;
         // Where there is another key, no keyring is unlocked only to hear that it has none.
-        let for_certain = matches!(in_file, Ok(None));
-        let in_keyring = self.ask(search, asked, for_certain).await;
+        let manner = match in_file {
+            Ok(None) => Manner::ForCertain,
+            Ok(Some(_)) | Err(_) => Manner::IfOpen,
+        };
+        let in_keyring = self.ask(search, asked, manner).await;
         if let Ok(Some(master)) = in_keyring {
             return Ok(Standing::Key(self.take_from_keyring(master)));
         }
@@ -218,7 +241,7 @@ impl Keys {
         match in_keyring {
             Ok(_) => Ok(Standing::Keyring),
             Err(Trouble::Absent(_)) => Ok(Standing::NoKeyring),
-            Err(Trouble::Failed(error)) => Err(error),
+            Err(Trouble::Locked(error) | Trouble::Failed(error)) => Err(error),
         }
     }
 
@@ -228,18 +251,25 @@ impl Keys {
         &self,
         search: &mut Search,
         asked: Instant,
-        for_certain: bool,
+        manner: Manner,
     ) -> Result<Option<MasterKey>, Trouble> {
         if let Some((at, trouble)) = &search.trouble
             && *at >= asked
         {
             return Err(trouble.clone());
         }
-        let found = if for_certain {
-            self.entry.get_for_certain().await
-        } else {
-            self.entry.get().await
+        let found = match manner {
+            Manner::ForCertain => self.entry.get_for_certain().await,
+            Manner::IfOpen => self.entry.get().await,
+            Manner::Silently => self.entry.get_silently().await,
         };
+        match &found {
+            Err(Trouble::Locked(_)) if manner != Manner::Silently => {
+                search.refused = Some(Instant::now());
+            }
+            Err(_) => {}
+            Ok(_) => search.refused = None,
+        }
         let trouble = found.as_ref().err();
         search.trouble = trouble.map(|it| (Instant::now(), it.clone()));
         found
@@ -258,7 +288,7 @@ impl Keys {
     fn file_remark(&self, search: &Search) -> Remark {
         let absent = search.trouble.as_ref().and_then(|(_, it)| match it {
             Trouble::Absent(error) => Some(error.to_string()),
-            Trouble::Failed(_) => None,
+            Trouble::Locked(_) | Trouble::Failed(_) => None,
         });
         Remark::KeyInFile {
             path: self.path(),

@@ -17,6 +17,8 @@ const DIRECTORY: usize = 8;
 /// An entry of the keyring, for the key of one state directory.
 pub(super) struct Entry {
     keyring: Keyring,
+    /// The same, which nobody is asked to unlock.
+    silent: Keyring,
     account: String,
 }
 
@@ -25,6 +27,8 @@ pub(super) struct Entry {
 pub(super) enum Trouble {
     /// There is no keyring, for this reason.
     Absent(SecretError),
+    /// There is one, and it stays locked.
+    Locked(OAuthError),
     /// There is one, and it gives no answer now or for good.
     Failed(OAuthError),
 }
@@ -38,6 +42,7 @@ impl Entry {
         let hash = digest(&SHA256, path.as_os_str().as_encoded_bytes());
         let mark = hexadecimal::encode(&hash.as_ref()[..DIRECTORY]);
         Self {
+            silent: keyring.clone().silent(),
             keyring,
             account: format!("tokens:{mark}"),
         }
@@ -52,6 +57,12 @@ impl Entry {
     /// The key, if there is one, for certain.
     pub(super) async fn get_for_certain(&self) -> Result<Option<MasterKey>, Trouble> {
         let found = self.keyring.get_unlocked(SERVICE, &self.account).await;
+        self.read(found)
+    }
+
+    /// The key, if there is one, for certain, and without asking anybody.
+    pub(super) async fn get_silently(&self) -> Result<Option<MasterKey>, Trouble> {
+        let found = self.silent.get_unlocked(SERVICE, &self.account).await;
         self.read(found)
     }
 
@@ -104,9 +115,14 @@ impl Entry {
             SecretErrorKind::Unusable => self.no_key(),
             _ => OAuthError::lasting(reason),
         };
-        Trouble::Failed(match error.hint_text() {
+        let failed = match error.hint_text() {
             Some(hint) => failed.hint(hint),
             None => failed,
-        })
+        };
+        if error.kind() == SecretErrorKind::Refused {
+            Trouble::Locked(failed)
+        } else {
+            Trouble::Failed(failed)
+        }
     }
 }

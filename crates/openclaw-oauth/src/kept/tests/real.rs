@@ -129,6 +129,29 @@ async fn a_person_who_does_not_unlock_is_asked_once_by_all_servers_together() {
 }
 
 #[tokio::test]
+async fn a_person_who_did_not_unlock_is_left_alone_by_those_who_try_again() {
+    let mut keychain = keychain!();
+    let place = Place::new();
+    log_in(&docs(&place.with(keyring(&keychain)))).await;
+    keychain.lock().unwrap();
+    let store = place.with(keyring(&keychain));
+    let logins = docs(&store);
+    for _ in 0..5 {
+        let error = logins.read().await.unwrap_err();
+        assert_eq!(error.remedy(), Remedy::Wait, "{error}");
+        assert_eq!(keychain.prompts(), 1, "{error}");
+    }
+    // Whoever wants to log in is there to be asked.
+    assert!(store.probe().await.is_err());
+    assert_eq!(keychain.prompts(), 2);
+    assert!(logins.read().await.is_err());
+    assert_eq!(keychain.prompts(), 2);
+    keychain.unlock().unwrap();
+    assert!(has_grant(&logins).await);
+    assert_eq!(keychain.prompts(), 2);
+}
+
+#[tokio::test]
 async fn a_keyring_that_never_answers_is_given_up_on() {
     let mut keychain = keychain!();
     let place = Place::new();
