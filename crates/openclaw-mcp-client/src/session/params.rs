@@ -70,7 +70,7 @@ impl Serialize for Meta {
             map.serialize_entry(name, value)?;
         }
         if let Some(token) = self.token {
-            map.serialize_entry("progressToken", &token)?;
+            map.serialize_entry("progressToken", &Token(token))?;
         }
         if let Some(trace) = &self.trace {
             map.serialize_entry("traceparent", &trace.traceparent())?;
@@ -79,6 +79,15 @@ impl Serialize for Meta {
             }
         }
         map.end()
+    }
+}
+
+/// A token, as a text: servers of the official TypeScript SDK read one with less effort than a number.
+struct Token(u64);
+
+impl Serialize for Token {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
     }
 }
 
@@ -104,7 +113,7 @@ mod tests {
             trace: TraceContext::read(parent, Some("a=b")),
         };
         let expected = json!({
-            "io.example/a": 1, "progressToken": 7, "traceparent": parent, "tracestate": "a=b",
+            "io.example/a": 1, "progressToken": "7", "traceparent": parent, "tracestate": "a=b",
         });
         assert_eq!(written(&meta)["_meta"], expected);
         meta.trace = TraceContext::read(parent, None);

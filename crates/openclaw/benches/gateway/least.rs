@@ -115,7 +115,7 @@ impl Calls {
         let line = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{number},\"method\":\"tools/call\",\
              \"params\":{{\"name\":\"echo\",\"arguments\":{},\
-             \"_meta\":{{\"progressToken\":{number}}}}}}}\n",
+             \"_meta\":{{\"progressToken\":\"{number}\"}}}}}}\n",
             wanted.arguments.get()
         );
         (&self.pipe).write_all(line.as_bytes()).expect("a line");

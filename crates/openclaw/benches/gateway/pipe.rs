@@ -105,7 +105,7 @@ impl Pipe {
         }
         let call = json!({"jsonrpc": "2.0", "id": number, "method": "tools/call",
             "params": {"name": "echo", "arguments": {"message": "hello"},
-                "_meta": {"progressToken": number}}});
+                "_meta": {"progressToken": number.to_string()}}});
         call.to_string()
     }
 
