@@ -12,8 +12,9 @@ pub use occupant::Occupant;
 
 /// How many connections may wait until they are taken up.
 const BACKLOG: u32 = 1_024;
-/// How much of what is written to a peer waits in the system. A peer is known to read when a third of that is gone: with
-/// the megabytes that the system would take by itself, one that reads slowly but steadily would seem not to read at all.
+/// How much of what is written to a peer the system holds until it has arrived. A peer is known to read when a third of
+/// that is gone: with the megabytes that the system would take by itself, one that reads slowly but steadily would seem not
+/// to read at all. A connection over a long way carries no more than this in the time of a round trip.
 const SENDING: u32 = 256 * 1024;
 
 /// Why an address can't be listened on.

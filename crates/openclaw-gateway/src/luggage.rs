@@ -1,15 +1,18 @@
 //! How much is held in memory at once for all who ask: large requests while they are answered, and large
 //! answers until they are read.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody as _};
 use axum::response::Response;
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use http::HeaderMap;
 use http_body_util::BodyExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::unconstrained;
 use tokio::time::timeout;
 
 use crate::body::{Incomplete, Whole, announced, next_part};
@@ -28,8 +31,12 @@ const CALLS: u32 = 320;
 pub const ANSWERS: u32 = 512;
 /// What part of the room there is once more for answers that wait for it: they are in memory as well.
 const WAITING: usize = 4;
-/// What part of the room one may have who asks for many things at a time.
+/// What part of the room one may have who asks for many things at a time, and what part of that for waiting.
 const SHARES: usize = 4;
+const WAITING_SHARES: usize = 2;
+/// How many requests of one such may wait for room while they come: what has come of them fills what its connection may
+/// send ahead, and then the others of it don't come either.
+const COMING_SHARE: usize = 3;
 /// How long something waits until there is room for it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -55,45 +62,40 @@ impl From<Full> for Refused {
 /// Room for something heavy; it is free again when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
-    room: OwnedSemaphorePermit,
+    place: Place,
     /// The same of what one may have.
+    share: Option<OwnedSemaphorePermit>,
+}
+
+/// A place in one of the rooms.
+#[derive(Debug)]
+struct Place {
+    room: OwnedSemaphorePermit,
+    /// The same of what one may have of that room alone.
     share: Option<OwnedSemaphorePermit>,
 }
 
 /// Room for what is heavy.
 #[derive(Clone)]
 pub(crate) struct Luggage {
-    rooms: Rooms,
-    /// What one may have of them, where there are others.
-    share: Option<Rooms>,
-}
-
-/// Room for what is small, for what is large, and for what waits for either.
-#[derive(Clone)]
-struct Rooms {
-    small: Room,
+    /// For anything.
     large: Room,
+    /// Once more, for what is small.
+    small: Room,
     waiting: Room,
+    /// What one may have of it, where there are others.
+    share: Option<Share>,
 }
 
-impl Rooms {
-    /// So many KiB, and what there is once more for what is small and for what waits.
-    fn new(kibibytes: usize) -> Self {
-        Self {
-            small: Room::new(kibibytes / FOR_SMALL),
-            large: Room::new(kibibytes),
-            waiting: Room::new(kibibytes / WAITING),
-        }
-    }
-
-    /// The room for so many bytes.
-    fn of(&self, bytes: u64) -> &Room {
-        if bytes <= SMALL {
-            &self.small
-        } else {
-            &self.large
-        }
-    }
+/// What one may have who asks for many things at a time.
+#[derive(Clone)]
+struct Share {
+    /// In all.
+    whole: Room,
+    /// Of the room for what is small: the rest is for others.
+    small: Room,
+    waiting: Room,
+    coming: Arc<Semaphore>,
 }
 
 /// So many KiB.
@@ -158,8 +160,11 @@ impl Luggage {
 
     /// Room for so many MiB.
     pub(crate) fn new(mebibytes: u32) -> Self {
+        let most = kibibytes(u64::from(mebibytes) << 20);
         Self {
-            rooms: Rooms::new(kibibytes(u64::from(mebibytes) << 20)),
+            large: Room::new(most),
+            small: Room::new(most / FOR_SMALL),
+            waiting: Room::new(most / WAITING),
             share: None,
         }
     }
@@ -167,8 +172,13 @@ impl Luggage {
     /// The same room, for one of several who may have a share of it.
     pub(crate) fn share(&self) -> Self {
         Self {
-            rooms: self.rooms.clone(),
-            share: Some(Rooms::new(self.rooms.large.most / SHARES)),
+            share: Some(Share {
+                whole: Room::new(self.large.most / SHARES),
+                small: Room::new(self.small.most / SHARES),
+                waiting: Room::new(self.waiting.most / WAITING_SHARES),
+                coming: Arc::new(Semaphore::new(COMING_SHARE)),
+            }),
+            ..self.clone()
         }
     }
 
@@ -189,12 +199,14 @@ impl Luggage {
             if length > has_room_for {
                 has_room_for = match announced {
                     Some(announced) => announced,
-                    // Those who need more and more would have each of them wait for the others.
-                    None if length > SMALL => limit as u64,
+                    // Those who need more and more would have each of them wait for the others, unless the others are
+                    // their own.
+                    None if length > SMALL && self.share.is_none() => limit as u64,
+                    None if length > SMALL => length * 2,
                     None => (length * 2).min(SMALL),
                 }
                 .min(limit as u64);
-                held = self.more(held, has_room_for).await?;
+                held = Some(self.more_while_it_comes(held, has_room_for).await?);
             }
             whole.add(part);
         }
@@ -225,39 +237,75 @@ impl Luggage {
         Ok(Response::from_parts(parts, body))
     }
 
+    /// Room for so many bytes in all of a request that is still coming, where there is room for some of them already.
+    async fn more_while_it_comes(&self, held: Option<Held>, bytes: u64) -> Result<Held, Full> {
+        // Whether there is room must not depend on how much its task has done.
+        let mut more = pin!(unconstrained(self.more(held, bytes)));
+        if let Some(held) = more.as_mut().now_or_never() {
+            return held;
+        }
+        let _coming = match &self.share {
+            Some(share) => Some(share.coming.try_acquire().map_err(|_| Full)?),
+            None => None,
+        };
+        more.await
+    }
+
     /// Waits for room for so many bytes in all, where there is room for some of them already.
-    async fn more(&self, held: Option<Held>, bytes: u64) -> Result<Option<Held>, Full> {
-        let (room, share) = held.map_or((None, None), |held| (Some(held.room), held.share));
+    async fn more(&self, held: Option<Held>, bytes: u64) -> Result<Held, Full> {
+        let (place, share) = held.map_or((None, None), |held| (Some(held.place), held.share));
         let more = async {
             // One that waits for its own share takes nothing from others meanwhile.
             let share = match &self.share {
-                Some(all) => Some(all.of(bytes).hold(share, bytes).await?),
+                Some(own) => Some(own.whole.hold(share, bytes).await?),
                 None => None,
             };
-            let room = self.rooms.of(bytes).hold(room, bytes).await?;
-            Some(Held { room, share })
+            let place = self.place(place, bytes).await?;
+            Some(Held { place, share })
         };
-        let held = timeout(PATIENCE, more).await.ok().flatten();
-        held.map(Some).ok_or(Full)
+        timeout(PATIENCE, more).await.ok().flatten().ok_or(Full)
+    }
+
+    /// Waits for a place in any room that will do.
+    async fn place(&self, held: Option<Place>, bytes: u64) -> Option<Place> {
+        let is_large = |place: &Place| Arc::ptr_eq(place.room.semaphore(), &self.large.free);
+        if bytes > SMALL || held.as_ref().is_some_and(is_large) {
+            return self.large_place(held, bytes).await;
+        }
+        tokio::select! {
+            biased;
+            place = self.small_place(held, bytes) => place,
+            place = self.large_place(None, bytes) => place,
+        }
+    }
+
+    async fn small_place(&self, held: Option<Place>, bytes: u64) -> Option<Place> {
+        let (room, share) = held.map_or((None, None), |held| (Some(held.room), held.share));
+        let share = match &self.share {
+            Some(own) => Some(own.small.hold(share, bytes).await?),
+            None => None,
+        };
+        let room = self.small.hold(room, bytes).await?;
+        Some(Place { room, share })
+    }
+
+    async fn large_place(&self, held: Option<Place>, bytes: u64) -> Option<Place> {
+        let room = self.large.hold(held.map(|held| held.room), bytes).await?;
+        Some(Place { room, share: None })
     }
 
     /// Waits for room for something that is in memory while it waits.
-    async fn hold(&self, bytes: u64) -> Result<Option<Held>, Full> {
-        if let Some(held) = self.try_hold(|rooms| rooms.of(bytes), bytes) {
-            return Ok(Some(held));
+    async fn hold(&self, bytes: u64) -> Result<Held, Full> {
+        let mut more = pin!(unconstrained(self.more(None, bytes)));
+        if let Some(held) = more.as_mut().now_or_never() {
+            return held;
         }
-        let _waits = self.try_hold(|rooms| &rooms.waiting, bytes).ok_or(Full)?;
-        self.more(None, bytes).await
-    }
-
-    /// Room of one kind, if there is some.
-    fn try_hold<'a>(&'a self, of: impl Fn(&'a Rooms) -> &'a Room, bytes: u64) -> Option<Held> {
-        let share = match &self.share {
-            Some(all) => Some(of(all).try_hold(bytes)?),
+        let _waits = self.waiting.try_hold(bytes).ok_or(Full)?;
+        let _own = match &self.share {
+            Some(own) => Some(own.waiting.try_hold(bytes).ok_or(Full)?),
             None => None,
         };
-        let room = of(&self.rooms).try_hold(bytes)?;
-        Some(Held { room, share })
+        more.await
     }
 }
 
@@ -265,10 +313,9 @@ impl Held {
     /// As much as something takes whose size is known now: what it does not need is for others.
     fn no_more_than(mut self, bytes: u64) -> Self {
         let needed = kibibytes(bytes);
-        for held in [Some(&mut self.room), self.share.as_mut()]
-            .into_iter()
-            .flatten()
-        {
+        let Place { room, share } = &mut self.place;
+        let all = [Some(room), share.as_mut(), self.share.as_mut()];
+        for held in all.into_iter().flatten() {
             let spare = held.num_permits().saturating_sub(needed);
             drop(held.split(spare));
         }
@@ -283,7 +330,7 @@ fn kibibytes(bytes: u64) -> usize {
 /// Bytes that hold their room.
 struct Weighed {
     bytes: Bytes,
-    _held: Option<Held>,
+    _held: Held,
 }
 
 impl AsRef<[u8]> for Weighed {
@@ -302,7 +349,7 @@ mod tests {
 
     impl Held {
         fn kibibytes(&self) -> usize {
-            self.room.num_permits()
+            self.place.room.num_permits()
         }
     }
 
@@ -455,27 +502,16 @@ mod tests {
     async fn one_of_several_has_its_share_and_leaves_the_rest_to_others() {
         let luggage = Luggage::new(64);
         let (greedy, other) = (luggage.share(), luggage.share());
-        // Sixteen MiB of what is large, and two of what is small.
-        let mut held = vec![
-            greedy.weighed(answer(10 * MIB)).await.unwrap(),
-            greedy.weighed(answer(6 * MIB)).await.unwrap(),
-        ];
-        assert_eq!(greedy.weighed(answer(2 * MIB)).await.unwrap_err(), Full);
-        for _ in 0..2 {
-            held.push(greedy.weighed(answer(MIB)).await.unwrap());
+        // Sixteen MiB, of whatever size.
+        let mut held = Vec::new();
+        for size in [10 * MIB, 5 * MIB, MIB] {
+            held.push(greedy.weighed(answer(size)).await.unwrap());
         }
         assert_eq!(greedy.weighed(answer(MIB)).await.unwrap_err(), Full);
-        let refused = take_in(&greedy, announcing(MIB), parts([MIB])).await;
-        assert_eq!(refused.unwrap_err(), Refused::Full);
+        assert_eq!(greedy.weighed(answer(2 * MIB)).await.unwrap_err(), Full);
         greedy.weighed(answer(100)).await.unwrap();
-        for size in [16 * MIB, MIB, MIB] {
-            held.push(other.weighed(answer(size)).await.unwrap());
-        }
-        held.push(luggage.weighed(answer(32 * MIB)).await.unwrap());
-        for _ in 0..4 {
-            held.push(luggage.weighed(answer(MIB)).await.unwrap());
-        }
-        assert_eq!(luggage.weighed(answer(MIB)).await.unwrap_err(), Full);
+        other.weighed(answer(16 * MIB)).await.unwrap();
+        luggage.weighed(answer(48 * MIB)).await.unwrap();
         drop(held);
         // One that is larger than the share is alone in it.
         let held = greedy.weighed(answer(40 * MIB)).await.unwrap();
@@ -486,21 +522,71 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_of_several_has_a_share_of_the_waiting_too() {
+    async fn one_of_several_does_not_have_all_the_room_for_what_is_small() {
+        let luggage = Luggage::new(64);
+        let greedy = luggage.share();
+        let mut held = Vec::new();
+        for _ in 0..16 {
+            let taken = take_in(&greedy, announcing(MIB), parts([MIB])).await;
+            held.push(taken.unwrap().1);
+        }
+        let refused = take_in(&greedy, announcing(MIB), parts([MIB])).await;
+        assert_eq!(refused.unwrap_err(), Refused::Full);
+        // Two of the eight are small ones of the greedy, and the others are among what is large.
+        held.push(
+            take_in(&luggage, announcing(50 * MIB), parts([50 * MIB]))
+                .await
+                .unwrap()
+                .1,
+        );
+        for _ in 0..6 {
+            let taken = take_in(&luggage, announcing(MIB), parts([MIB])).now_or_never();
+            held.push(taken.expect("it does not wait").unwrap().1);
+        }
+        let refused = take_in(&luggage, announcing(MIB), parts([MIB])).await;
+        assert_eq!(refused.unwrap_err(), Refused::Full);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_of_several_does_not_have_all_the_waiting() {
         let luggage = Luggage::new(64);
         let (greedy, other) = (luggage.share(), luggage.share());
         let held = luggage.weighed(answer(64 * MIB)).await.unwrap();
-        // Four MiB of its own may wait, and sixteen in all.
-        let first = greedy.weighed(answer(4 * MIB));
+        // Sixteen MiB may wait, eight of them for one.
+        let first = greedy.weighed(answer(6 * MIB));
         let mut first = std::pin::pin!(first);
         assert!(first.as_mut().now_or_never().is_none());
-        let second = greedy.weighed(answer(2 * MIB)).now_or_never();
+        let second = greedy.weighed(answer(4 * MIB)).now_or_never();
         assert_eq!(second.expect("it does not wait").unwrap_err(), Full);
-        let others = other.weighed(answer(4 * MIB));
+        let others = other.weighed(answer(8 * MIB));
         let mut others = std::pin::pin!(others);
         assert!(others.as_mut().now_or_never().is_none());
         drop(held);
         first.await.unwrap();
         others.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_a_few_requests_of_one_wait_while_they_come() {
+        let luggage = Luggage::new(64);
+        let greedy = luggage.share();
+        let held = take_in(&greedy, announcing(16 * MIB), parts([16 * MIB])).await;
+        let mut waiting = Vec::new();
+        for _ in 0..COMING_SHARE {
+            let greedy = greedy.clone();
+            let mut more =
+                Box::pin(async move { take_in(&greedy, announcing(MIB), parts([MIB])).await });
+            assert!(more.as_mut().now_or_never().is_none());
+            waiting.push(more);
+        }
+        let refused = take_in(&greedy, announcing(MIB), parts([MIB])).now_or_never();
+        assert_eq!(
+            refused.expect("it does not wait").unwrap_err(),
+            Refused::Full
+        );
+        drop(held);
+        for more in waiting {
+            more.await.unwrap();
+        }
     }
 }

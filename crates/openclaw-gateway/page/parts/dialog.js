@@ -2,16 +2,20 @@
 
 import { button, element, identity } from "./element.js";
 
-/** What dialogs were opened from and could not give the focus back to, since it was not there. @type {WeakSet<Element>} */
-const missed = new WeakSet();
+/** For how long something may be away that had the focus before a dialog. */
+const AWAY = 10_000;
+/** What dialogs were opened from and could not give the focus back to, since it was away, and when. @type {WeakMap<Element, number>} */
+const missed = new WeakMap();
 
 /**
- * Gives the focus to something that is there again, if a dialog wanted to and nobody has gone elsewhere since.
+ * Gives the focus to something that is there again, if a dialog wanted to a moment ago and nobody is elsewhere by now.
  * @param {HTMLElement} came
  */
 export function giveBack(came) {
+  const since = missed.get(came);
+  missed.delete(came);
   const isLeft = document.activeElement === document.body || document.activeElement?.id === "main";
-  if (missed.delete(came) && isLeft) {
+  if (since !== undefined && performance.now() - since < AWAY && isLeft) {
     came.focus({ preventScroll: true });
   }
 }
@@ -36,7 +40,7 @@ export function openDialog(title, build) {
     // What had the focus before may be gone, for now or for good.
     if (document.activeElement === document.body) {
       if (opener && !opener.isConnected) {
-        missed.add(opener);
+        missed.set(opener, performance.now());
       }
       document.getElementById("main")?.focus({ preventScroll: true });
     }

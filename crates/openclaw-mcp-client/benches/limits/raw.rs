@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// What the client sends for an echo, so that both move the same bytes.
-const REQUEST: &str = r#"{"jsonrpc":"2.0","id":1234,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hello"},"_meta":{"progressToken":1234}}}"#;
+const REQUEST: &str = r#"{"jsonrpc":"2.0","id":1234,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hello"},"_meta":{"progressToken":"1234"}}}"#;
 
 /// This program as a server.
 pub(crate) fn server(arguments: &[&str]) -> Command {

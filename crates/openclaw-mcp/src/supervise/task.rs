@@ -330,6 +330,9 @@ impl Task {
     }
 
     fn not_connected(&mut self, trouble: Trouble) -> Next {
+        if !matches!(trouble, Trouble::Unresolved(_)) {
+            self.refusals = 0;
+        }
         match trouble {
             // What was asked with is out of date: with what came meanwhile it may be different.
             Trouble::Unresolved(_) if std::mem::take(&mut self.has_new_settings) => Next::Connect,
@@ -354,14 +357,14 @@ impl Task {
     fn unresolved(&mut self, Unresolved { reason, remedy }: &Unresolved) -> Next {
         // It has been here before, so what it needs is there, and only can't be had now.
         let was_ready = self.publish.borrow().was_ready;
+        if *remedy == Remedy::Consent {
+            self.refusals = self.refusals.saturating_add(1);
+        }
         match remedy {
             Remedy::Room if self.setup.pace.tries_again() => self.hindered(reason),
             Remedy::Answer if was_ready && self.setup.pace.tries_again() => self.hindered(reason),
             // Also where nothing else ends the tries, as with servers at an address.
-            Remedy::Consent if was_ready && self.refusals < MOST_REFUSALS => {
-                self.refusals += 1;
-                self.failed(reason)
-            }
+            Remedy::Consent if was_ready && self.refusals < MOST_REFUSALS => self.failed(reason),
             Remedy::Room | Remedy::Answer => {
                 tracing::error!(server = self.setup.name, "{reason}");
                 self.rest(Status::Failed, reason)

@@ -202,7 +202,7 @@ async fn a_server_comes_back_from_a_shortage_whether_or_not_it_was_ready_before(
 #[tokio::test]
 async fn whoever_has_to_give_a_secret_is_not_asked_for_ever() {
     // Nor where the server itself would be waited for without end.
-    for (restarts, asked) in [(Some(2), 2), (None, 6)] {
+    for (restarts, tries) in [(Some(2), 2), (None, 5)] {
         let server = FakeServer::at(&program());
         let source = Arc::new(Hindered {
             target: target(&server),
@@ -219,7 +219,7 @@ async fn whoever_has_to_give_a_secret_is_not_asked_for_ever() {
         lab.call("crash", Value::Object(Map::new())).await;
         let state = lab.until(|it| it.status == Status::Failed).await;
         assert_eq!(state.reason.as_deref(), Some("the store does not answer"));
-        assert_eq!(state.restarts, asked);
+        assert_eq!(state.restarts, tries);
         lab.finish().await;
     }
 }

@@ -34,7 +34,7 @@ use crate::error::OAuthError;
 const PATIENCE: Duration = Duration::from_secs(75);
 /// How long nobody is asked again to unlock the keyring for what is kept, once they have not: whoever needs it tries
 /// again and again. Whoever begins a login is asked at once.
-const LEFT_ALONE: Duration = Duration::from_mins(10);
+const LEFT_ALONE: Duration = Duration::from_mins(5);
 
 /// Where a key is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

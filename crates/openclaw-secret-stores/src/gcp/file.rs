@@ -88,8 +88,9 @@ impl CredentialFile {
     /// Says that there is no token for what is in the file.
     pub(super) fn wrong(&self, error: SecretError) -> NoToken {
         NoToken {
+            // What can't be read for now alone is not to be had from another program either.
+            gcloud_may_help: !self.is_named && !error.is_shortage(),
             error,
-            gcloud_may_help: !self.is_named,
         }
     }
 }

@@ -61,7 +61,7 @@ fn authorities(surroundings: &Surroundings) -> Result<Vec<Certificate>, SecretEr
     };
     let directory = Path::new(directory);
     let mut all = Vec::new();
-    for path in files(directory).map_err(|error| wrong(AUTHORITIES, directory, error))? {
+    for path in files(directory).map_err(|error| unreadable(AUTHORITIES, directory, &error))? {
         let found = certificates(AUTHORITIES, &path, &bytes(AUTHORITIES, &path)?)?;
         all.extend(checked(AUTHORITIES, &path, found)?);
     }
@@ -130,9 +130,7 @@ fn identity(surroundings: &Surroundings) -> Result<Option<Identity>, SecretError
 
 fn bytes(variable: &str, path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     let content = file::content_now(path);
-    let unreadable =
-        |error| SecretError::unreadable(&error, cannot_be_used(variable, path, &error));
-    let (bytes, _) = content.map_err(unreadable)?;
+    let (bytes, _) = content.map_err(|error| unreadable(variable, path, &error))?;
     Ok(bytes)
 }
 
@@ -165,6 +163,10 @@ fn checked(
 
 fn wrong(variable: &str, path: &Path, reason: impl std::fmt::Display) -> SecretError {
     SecretError::misconfigured(cannot_be_used(variable, path, reason))
+}
+
+fn unreadable(variable: &str, path: &Path, error: &io::Error) -> SecretError {
+    SecretError::unreadable(error, cannot_be_used(variable, path, error))
 }
 
 fn cannot_be_used(variable: &str, path: &Path, reason: impl std::fmt::Display) -> String {

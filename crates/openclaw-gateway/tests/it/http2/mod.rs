@@ -176,6 +176,37 @@ async fn what_anybody_may_have_is_there_when_no_more_is_answered() {
 }
 
 #[tokio::test]
+async fn many_calls_that_bring_something_come_side_by_side() {
+    let gateway = Running::start().await;
+    let peer = Peer::connect(gateway.address).await;
+    for (count, bytes) in [(20, 1 << 20), (100, 200 * 1024)] {
+        // Whether or not they say how large they are.
+        for says in [true, false] {
+            let asked = format!(
+                r#"{{"tool":"echo","arguments":{{"data":"{}"}}}}"#,
+                "x".repeat(bytes)
+            );
+            let mut answers = Vec::new();
+            for _ in 0..count {
+                let mut request = post("/api/mcp/call");
+                if says {
+                    let length = asked.len().into();
+                    request.headers_mut().insert("content-length", length);
+                }
+                let (response, mut body) = peer.begin(request, false).await;
+                body.send_data(asked.clone().into(), true).unwrap();
+                answers.push(answer(response));
+            }
+            let began = Instant::now();
+            for answer in join_all(answers).await {
+                assert_eq!(answer.status(), 200, "{count} of {bytes}: {answer:?}");
+            }
+            assert!(began.elapsed() < Duration::from_secs(5), "they wait");
+        }
+    }
+}
+
+#[tokio::test]
 async fn calls_over_one_connection_are_made_side_by_side() {
     let gateway = Running::start().await;
     let peer = Peer::connect(gateway.address).await;

@@ -60,7 +60,7 @@ impl Entry {
         self.read(found)
     }
 
-    /// The key, if there is one, for certain, and without asking anybody.
+    /// The key, if there is one, for certain, and without asking anybody where the system can do that.
     pub(super) async fn get_silently(&self) -> Result<Option<MasterKey>, Trouble> {
         let found = self.silent.get_unlocked(SERVICE, &self.account).await;
         self.read(found)
