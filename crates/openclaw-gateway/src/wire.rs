@@ -26,28 +26,41 @@ const LINGER_BYTES: usize = 16 * 1024 * 1024;
 /// are small, copying costs less than what the system does for a list of parts.
 const TOGETHER: usize = 1024;
 
-/// How much a peer may still send before it is known, where that is bounded.
+/// What a peer may do: how much it may still send before it is known, where that is bounded, and whether it may be slow.
 #[derive(Clone)]
-pub(crate) struct Allowance(Arc<AtomicUsize>);
+pub(crate) struct Allowance(Arc<Allowed>);
+
+struct Allowed {
+    bytes: AtomicUsize,
+    may_be_slow: AtomicBool,
+}
 
 /// No bound.
 const UNBOUNDED: usize = usize::MAX;
 
 impl Default for Allowance {
     fn default() -> Self {
-        Self(Arc::new(AtomicUsize::new(UNBOUNDED)))
+        Self(Arc::new(Allowed {
+            bytes: AtomicUsize::new(UNBOUNDED),
+            may_be_slow: AtomicBool::new(false),
+        }))
     }
 }
 
 impl Allowance {
     /// Only so many bytes from now on.
     pub(crate) fn bound(&self, bytes: usize) {
-        self.0.store(bytes, Ordering::Relaxed);
+        self.0.bytes.store(bytes, Ordering::Relaxed);
     }
 
     /// As many as there are, again.
     pub(crate) fn lift(&self) {
-        self.0.store(UNBOUNDED, Ordering::Relaxed);
+        self.0.bytes.store(UNBOUNDED, Ordering::Relaxed);
+    }
+
+    /// It may read as slowly as it likes, as long as it reads: whoever writes to it has bounds of its own.
+    pub(crate) fn be_slow(&self) {
+        self.0.may_be_slow.store(true, Ordering::Relaxed);
     }
 
     /// Counts what was read; whether that was still within the bound.
@@ -57,7 +70,7 @@ impl Allowance {
             left => left.checked_sub(bytes),
         };
         let (set, get) = (Ordering::Relaxed, Ordering::Relaxed);
-        self.0.fetch_update(set, get, left).is_ok()
+        self.0.bytes.fetch_update(set, get, left).is_ok()
     }
 }
 
@@ -116,6 +129,9 @@ impl<S> Wire<S> {
         if let Poll::Ready(written) = &outcome {
             self.unread = None;
             self.slowness.moved(*written.as_ref().unwrap_or(&0));
+            if self.allowance.0.may_be_slow.load(Ordering::Relaxed) {
+                self.slowness = Slowness::default();
+            }
             return outcome;
         }
         let slowness = &mut self.slowness;
@@ -254,6 +270,28 @@ mod tests {
         let error = wire.write_all(&[0; 100]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         assert_eq!(began.elapsed().as_secs(), UNREAD.as_secs());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_a_peer_that_may_be_slow_is_waited_for_however_little_it_reads() {
+        for may_be_slow in [false, true] {
+            let (ours, mut theirs) = duplex(10);
+            let allowance = Allowance::default();
+            if may_be_slow {
+                allowance.be_slow();
+            }
+            let mut wire = Wire::new(ours, CancellationToken::new()).within(allowance);
+            tokio::spawn(async move {
+                loop {
+                    sleep(UNREAD / 2).await;
+                    if theirs.read_exact(&mut [0; 10]).await.is_err() {
+                        break;
+                    }
+                }
+            });
+            let written = wire.write_all(&[0; 100]).await;
+            assert_eq!(written.is_ok(), may_be_slow);
+        }
     }
 
     #[tokio::test]

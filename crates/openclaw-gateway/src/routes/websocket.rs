@@ -58,6 +58,8 @@ pub(super) async fn answer(visit: Visit) -> Result<Response, Problem> {
     if visitor == Visitor::Anybody {
         peer.allowance.bound(STRANGER);
     }
+    // Each message has its time, and what waits for it has a bound.
+    peer.allowance.be_slow();
     let guest = Guest {
         visitor,
         from,
